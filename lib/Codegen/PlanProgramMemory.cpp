@@ -29,7 +29,7 @@ namespace llmir {
 
 namespace {
 
-/// An inclusive range of phases; a phase is what lies between two barriers.
+/// An inclusive range of phases; a phase is the code between two barriers.
 struct Lifetime {
   int64_t first, last;
 
@@ -37,128 +37,135 @@ struct Lifetime {
     first = std::min(first, phase);
     last = std::max(last, phase);
   }
-  bool meets(const Lifetime &other) const {
+  bool overlaps(const Lifetime &other) const {
     return first <= other.last && other.first <= last;
   }
 };
 
-/// The same time in three measures.
-struct Span3 {
-  /// Phases of a step of many tokens, and of one of few, which passes some
-  /// barriers by.
-  Lifetime many, few;
-  Lifetime ops; ///< Ops of the fragment, as one worker goes through them.
+/// A lifetime measured in three ways.
+struct Lifetimes {
+  /// Phases of a large step, and of a decode-sized step, which skips some
+  /// barriers.
+  Lifetime large, decode;
+  Lifetime ops; ///< Ops of the fragment, in the order in which a worker
+                ///< executes them.
 
-  void include(const Span3 &other) {
-    for (Lifetime Span3::*measure : {&Span3::many, &Span3::few, &Span3::ops}) {
+  void include(const Lifetimes &other) {
+    for (Lifetime Lifetimes::*measure :
+         {&Lifetimes::large, &Lifetimes::decode, &Lifetimes::ops}) {
       (this->*measure).include((other.*measure).first);
       (this->*measure).include((other.*measure).last);
     }
   }
 };
 
-/// A place in the code, as a span.
-struct Place {
-  int64_t many = 0, few = 0, op = 0;
+/// A position in the code.
+struct Position {
+  int64_t large = 0, decode = 0, op = 0;
 
-  operator Span3() const { return {{many, many}, {few, few}, {op, op}}; }
+  operator Lifetimes() const {
+    return {{large, large}, {decode, decode}, {op, op}};
+  }
 };
 
-/// Where a buffer is touched.
-struct Touches {
-  Span3 span;
-  /// The first op that touches the buffer may read what the turn before, of a
-  /// loop around it, has left there.
+/// The accesses of a buffer.
+struct BufferUse {
+  Lifetimes lifetimes;
+  /// The first op that accesses the buffer may read what the previous iteration
+  /// of an enclosing loop has written.
   bool readFirst;
 };
 
 /// The code between a label and a jump back to it.
 struct Loop {
-  Span3 span;
+  Lifetimes lifetimes;
   Operation *jump;
 };
 
 /// The buffers to which each field of the step context may point.
 using Pointers = std::map<uint64_t, llvm::SmallSetVector<Operation *, 2>>;
 
-/// What may still go on since the last barrier, and what fields point to.
-struct UnderWay {
-  /// Whether anything in the arena is touched, in steps of many tokens and of
-  /// few.
-  bool many = false, few = false;
-  /// What may have been written, and the numbers by which workers have found
-  /// their way, since the last barrier of both kinds of steps.
-  llvm::SmallSetVector<Value, 8> written, decided;
-  /// What fields of the step context point to, kernels may read at any time.
+/// Accesses since the last barrier that may not have completed, and the buffers
+/// to which fields point.
+struct PendingAccesses {
+  /// Whether the arena is accessed, in large and in decode-sized steps.
+  bool large = false, decode = false;
+  /// Buffers that may have been written, and those read as conditions of jumps,
+  /// since the last barrier of both kinds of steps.
+  llvm::SmallSetVector<Value, 8> written, conditions;
+  /// Kernels may read the buffers to which fields of the step context point at
+  /// any time.
   Pointers pointers;
 
   size_t size() const {
-    size_t all = size_t(many) + size_t(few) + written.size() + decided.size();
+    size_t all =
+        size_t(large) + size_t(decode) + written.size() + conditions.size();
     for (const auto &pointer : pointers)
       all += pointer.second.size();
     return all;
   }
-  /// Whether that has brought anything new.
-  bool include(const UnderWay &other) {
+  /// Returns true if anything was added.
+  bool include(const PendingAccesses &other) {
     const size_t before = size();
-    many |= other.many;
-    few |= other.few;
+    large |= other.large;
+    decode |= other.decode;
     written.insert_range(other.written);
-    decided.insert_range(other.decided);
+    conditions.insert_range(other.conditions);
     for (const auto &pointer : other.pointers)
       pointers[pointer.first].insert_range(pointer.second);
     return size() != before;
   }
 };
 
-/// A jump to a label behind it, until that is found.
+/// A jump to a label that has not been reached yet.
 struct ForwardJump {
-  Place from;
-  UnderWay underWay;
+  Position from;
+  PendingAccesses pending;
 };
 
-/// What may be passed over: the ops between a jump and its label, exclusive.
+/// The ops that a forward jump may skip: those between it and its label,
+/// exclusive.
 struct Branch {
   int64_t from, to;
 
-  /// Whether a buffer touched in the span may be without its first touch when
-  /// it is touched behind the branch.
+  /// Whether the first access of a buffer may be skipped although it is
+  /// accessed after the branch.
   bool maySkipFirst(const Lifetime &ops) const {
     return from < ops.first && ops.first < to && ops.last > to;
   }
 };
 
-/// A buffer with what the planner knows of it.
+/// A buffer with its size and lifetimes.
 struct PlannedBuffer {
   BufferOp op;
   int64_t bytes;
-  Span3 life;
+  Lifetimes life;
   bool perWorker;
 };
 
 constexpr int64_t kAlignment = 64;
-/// What each worker has for itself is whole pages, so that neighbours meet in
-/// one at most.
+/// Memory per worker is allocated in whole pages, so that adjacent workers
+/// share at most one page.
 constexpr int64_t kWorkerAlignment = 4096;
-/// So much and no more, so that sums of sizes fit into 63 bits.
-constexpr int64_t kMostBufferBytes = int64_t(1) << 46;
-constexpr int64_t kMostBuffers = int64_t(1) << 16;
+/// Limits that keep sums of sizes within 63 bits.
+constexpr int64_t kMaxBufferBytes = int64_t(1) << 46;
+constexpr int64_t kMaxBuffers = int64_t(1) << 16;
 
 } // namespace
 
-/// With `mostRows`, of no more than so many rows; nothing where that is more
-/// than a buffer may have.
+/// The size of a buffer, limited to `maxRows` rows; nullopt if it exceeds the
+/// maximum.
 static std::optional<int64_t> bufferBytes(BufferOp buffer,
-                                          int64_t mostRows = INT64_MAX) {
+                                          int64_t maxRows = INT64_MAX) {
   auto type = cast<MemRefType>(buffer.getBuffer().getType());
   int64_t bits = type.getElementTypeBitWidth();
   for (auto [dimension, size] : llvm::enumerate(type.getShape())) {
-    int64_t used = dimension == 0 ? std::min(size, mostRows) : size;
+    int64_t used = dimension == 0 ? std::min(size, maxRows) : size;
     if (llvm::MulOverflow(bits, used, bits))
       return std::nullopt;
   }
   int64_t bytes = llvm::divideCeil(bits, 8);
-  if (bytes > kMostBufferBytes)
+  if (bytes > kMaxBufferBytes)
     return std::nullopt;
   return static_cast<int64_t>(llvm::alignTo(bytes, kAlignment));
 }
@@ -176,8 +183,8 @@ static SmallVector<Operation *> accessesOf(Operation &op) {
   return work;
 }
 
-/// The buffers that the op accesses, some of them perhaps several times.
-static SmallVector<Value> touchedBuffers(Operation &op) {
+/// The buffers that the op accesses; may contain duplicates.
+static SmallVector<Value> accessedBuffers(Operation &op) {
   SmallVector<Value> buffers;
   for (Operation *work : accessesOf(op))
     llvm::copy_if(work->getOperands(), std::back_inserter(buffers),
@@ -185,7 +192,8 @@ static SmallVector<Value> touchedBuffers(Operation &op) {
   return buffers;
 }
 
-/// Whether a kernel accesses the buffer in that way; another op may.
+/// Whether `accesses` holds for a kernel's operand `buffer`; conservatively
+/// true for other ops.
 template <typename Accesses>
 static bool mayAccess(Operation *op, Value buffer, Accesses accesses) {
   auto kernel = dyn_cast<KernelOpInterface>(op);
@@ -214,67 +222,66 @@ static bool isPerWorker(Value buffer) {
 }
 
 namespace {
-/// Goes through a code fragment and notes where each buffer is touched, and
-/// where jumps lead.
-class TouchCollector {
+/// Collects the accesses of each buffer and the loops of a code fragment.
+class AccessCollector {
 public:
-  explicit TouchCollector(FragmentOp fragment) : fragment(fragment) {}
+  explicit AccessCollector(FragmentOp fragment) : fragment(fragment) {}
 
-  /// Fails where workers could meet in a way that no plan prevents.
+  /// Fails on races between workers that no plan can prevent.
   LogicalResult collect();
 
-  llvm::MapVector<Operation *, Touches> buffers;
+  llvm::MapVector<Operation *, BufferUse> buffers;
   SmallVector<Loop> loops;
 
 private:
-  /// Goes through the code once, with what `arriving` says so far.
-  LogicalResult goThrough();
+  /// Visits the code once, given the `incoming` accesses found so far.
+  LogicalResult visitOps();
   LogicalResult visit(Operation &op);
-  void touch(Operation *buffer, bool reads);
-  void wait(BarrierOp barrier);
-  LogicalResult run(Operation &op);
+  void access(Operation *buffer, bool reads);
+  void visitBarrier(BarrierOp barrier);
+  LogicalResult visitWork(Operation &op);
   LogicalResult jump(Operation *op, StringRef label);
-  LogicalResult decide(JumpIfOp jump);
-  void arrive(const ForwardJump &jump);
+  LogicalResult visitJumpIf(JumpIfOp jump);
+  void bind(const ForwardJump &jump);
   void setField(SetFieldOp set);
   LogicalResult checkNesting();
 
   FragmentOp fragment;
   SmallVector<Branch> branches;
-  Place here;
-  UnderWay underWay;
-  llvm::StringMap<Place> labels; ///< Those before this place.
+  Position here;
+  PendingAccesses pending;
+  llvm::StringMap<Position> labels; ///< Labels before this position.
   llvm::StringMap<std::vector<ForwardJump>> waiting;
-  /// What jumps back bring along to their labels.
-  llvm::StringMap<UnderWay> arriving;
-  /// A jump back has brought along what its label did not know.
-  bool isNews = false;
+  /// The accesses pending at backward jumps, by their labels.
+  llvm::StringMap<PendingAccesses> incoming;
+  /// Whether a backward jump has added to `incoming`.
+  bool changed = false;
 };
 } // namespace
 
-/// Until no jump back brings anything new to its label: there are no more of
-/// that than buffers and fields, since both sets only grow.
-LogicalResult TouchCollector::collect() {
+/// Visits the code until `incoming` no longer changes. This terminates: the
+/// sets only grow, and are limited by the number of buffers and fields.
+LogicalResult AccessCollector::collect() {
   do {
     buffers.clear();
     loops.clear();
     branches.clear();
     labels.clear();
     waiting.clear();
-    here = Place();
-    underWay = UnderWay();
-    isNews = false;
-    if (failed(goThrough()))
+    here = Position();
+    pending = PendingAccesses();
+    changed = false;
+    if (failed(visitOps()))
       return failure();
-  } while (isNews);
+  } while (changed);
   return checkNesting();
 }
 
-void TouchCollector::touch(Operation *buffer, bool reads) {
-  buffers.insert({buffer, {here, reads}}).first->second.span.include(here);
+void AccessCollector::access(Operation *buffer, bool reads) {
+  buffers.insert({buffer, {here, reads}}).first->second.lifetimes.include(here);
 }
 
-LogicalResult TouchCollector::goThrough() {
+LogicalResult AccessCollector::visitOps() {
   for (Operation &op : fragment.getBody().front()) {
     ++here.op;
     if (failed(visit(op)))
@@ -282,11 +289,11 @@ LogicalResult TouchCollector::goThrough() {
     for (Operation *work : accessesOf(op))
       for (Value operand : work->getOperands())
         if (auto buffer = operand.getDefiningOp<BufferOp>())
-          touch(buffer, mayRead(work, operand));
+          access(buffer, mayRead(work, operand));
     if (isa<InstructionOp>(op)) {
-      for (const auto &pointer : underWay.pointers)
+      for (const auto &pointer : pending.pointers)
         for (Operation *buffer : pointer.second)
-          touch(buffer, /*reads=*/true);
+          access(buffer, /*reads=*/true);
     } else if (auto set = dyn_cast<SetFieldOp>(op)) {
       setField(set);
     } else if (auto conditional = dyn_cast<JumpIfOp>(op);
@@ -294,149 +301,154 @@ LogicalResult TouchCollector::goThrough() {
       return failure();
     }
   }
-  for (auto &[op, touches] : buffers)
+  for (auto &[op, uses] : buffers)
     for (const Branch &branch : branches)
-      touches.readFirst |= branch.maySkipFirst(touches.span.ops);
+      uses.readFirst |= branch.maySkipFirst(uses.lifetimes.ops);
   return success();
 }
 
-LogicalResult TouchCollector::visit(Operation &op) {
+LogicalResult AccessCollector::visit(Operation &op) {
   if (auto buffer = dyn_cast<BufferOp>(op)) {
     if (buffer.getBuffer().use_empty())
       buffers.insert({buffer, {here, false}});
   } else if (auto barrier = dyn_cast<BarrierOp>(op)) {
-    wait(barrier);
+    visitBarrier(barrier);
   } else if (auto label = dyn_cast<LabelOp>(op)) {
     labels[label.getName()] = here;
-    underWay.include(arriving[label.getName()]);
+    pending.include(incoming[label.getName()]);
     for (const ForwardJump &jump : waiting.lookup(label.getName()))
-      arrive(jump);
+      bind(jump);
   } else if (auto next = dyn_cast<JumpNextLayerOp>(op)) {
     return jump(&op, next.getLabel());
   } else if (auto always = dyn_cast<JumpOp>(op)) {
     return jump(&op, always.getLabel());
   } else if (auto conditional = dyn_cast<JumpIfOp>(op)) {
-    return decide(conditional);
+    return visitJumpIf(conditional);
   } else if (isa<InstructionOp, RuntimeCallOp>(op)) {
-    return run(op);
+    return visitWork(op);
   }
   return success();
 }
 
-void TouchCollector::wait(BarrierOp barrier) {
-  bool ofMany = !barrier.getIfSplit();
-  bool ofFew = ofMany && !barrier.getUnlessFew();
-  here.many += ofMany;
-  here.few += ofFew;
-  underWay.many &= !ofMany;
-  underWay.few &= !ofFew;
-  if (ofMany && ofFew) {
-    underWay.written.clear();
-    underWay.decided.clear();
+void AccessCollector::visitBarrier(BarrierOp barrier) {
+  bool inLargeSteps = !barrier.getIfSplit();
+  bool inDecodeSteps = inLargeSteps && !barrier.getUnlessDecode();
+  here.large += inLargeSteps;
+  here.decode += inDecodeSteps;
+  pending.large &= !inLargeSteps;
+  pending.decode &= !inDecodeSteps;
+  if (inLargeSteps && inDecodeSteps) {
+    pending.written.clear();
+    pending.conditions.clear();
   }
 }
 
-LogicalResult TouchCollector::run(Operation &op) {
-  SmallVector<Value> buffers = touchedBuffers(op);
-  underWay.many |= !buffers.empty() || !underWay.pointers.empty();
-  underWay.few |=
-      !llvm::all_of(buffers, isPerWorker) || !underWay.pointers.empty();
+LogicalResult AccessCollector::visitWork(Operation &op) {
+  SmallVector<Value> buffers = accessedBuffers(op);
+  pending.large |= !buffers.empty() || !pending.pointers.empty();
+  pending.decode |=
+      !llvm::all_of(buffers, isPerWorker) || !pending.pointers.empty();
   for (Value buffer : buffers) {
     if (llvm::none_of(accessesOf(op), [&](Operation *work) {
           return llvm::is_contained(work->getOperands(), buffer) &&
                  mayWrite(work, buffer);
         }))
       continue;
-    underWay.written.insert(buffer);
-    if (underWay.decided.contains(buffer))
-      return op.emitOpError("writes the number by which a jump before it goes; "
-                            "a barrier must stand between them, since others "
-                            "may still read it");
+    pending.written.insert(buffer);
+    if (pending.conditions.contains(buffer))
+      return op.emitOpError(
+          "writes the condition of an earlier jump; a barrier is needed "
+          "between them, since other workers may still read it");
   }
   return success();
 }
 
-/// All workers must read the same number.
-LogicalResult TouchCollector::decide(JumpIfOp jump) {
+/// All workers must read the same condition.
+LogicalResult AccessCollector::visitJumpIf(JumpIfOp jump) {
   Value condition = jump.getCondition();
-  if (underWay.written.contains(condition))
-    return jump.emitOpError("reads a number that an instruction since the last "
-                            "barrier may have written; a barrier must stand "
-                            "before it, or workers go different ways");
-  underWay.decided.insert(condition);
+  if (pending.written.contains(condition))
+    return jump.emitOpError(
+        "reads a condition that an instruction after the last barrier may have "
+        "written; a barrier is needed before it, or workers may take different "
+        "branches");
+  pending.conditions.insert(condition);
   return success();
 }
 
-LogicalResult TouchCollector::jump(Operation *op, StringRef label) {
+LogicalResult AccessCollector::jump(Operation *op, StringRef label) {
   auto target = labels.find(label);
   if (target == labels.end()) {
-    waiting[label].push_back({here, underWay});
+    waiting[label].push_back({here, pending});
     return success();
   }
-  if (underWay.many || underWay.few)
-    return op->emitOpError("goes back while what runs since the last barrier "
-                           "may still run; a barrier must stand before it");
+  if (pending.large || pending.decode)
+    return op->emitOpError(
+        "jumps backward while ops after the last barrier may still be running; "
+        "a barrier is needed before it");
   Loop loop{target->second, op};
-  loop.span.include(here);
+  loop.lifetimes.include(here);
   loops.push_back(loop);
-  // The next turn may read what fields point to now, and others may still find
-  // their way when it begins.
-  isNews |= arriving[label].include(underWay);
+  // The next iteration may read buffers to which fields point now, and other
+  // workers may still read conditions when it starts.
+  changed |= incoming[label].include(pending);
   auto mayStillBeRead = [&](Operation *buffer) {
-    // What is touched only behind this place was found at another jump.
+    // Buffers that are accessed only after this position were found at another
+    // jump.
     if (auto found = buffers.find(buffer); found != buffers.end())
       found->second.readFirst = true;
   };
-  for (const auto &pointer : underWay.pointers)
+  for (const auto &pointer : pending.pointers)
     llvm::for_each(pointer.second, mayStillBeRead);
-  for (Value condition : underWay.decided)
+  for (Value condition : pending.conditions)
     if (auto buffer = condition.getDefiningOp<BufferOp>())
       mayStillBeRead(buffer);
   return success();
 }
 
-/// Whoever jumps passes over the barriers on the way: what runs before the jump
-/// and behind the last barrier may still be running behind the label, and the
-/// number that decides may still be read.
-void TouchCollector::arrive(const ForwardJump &jump) {
+/// A jump skips the barriers between it and its label: ops between the last
+/// barrier and the jump may still be running after the label, and the condition
+/// may still be read.
+void AccessCollector::bind(const ForwardJump &jump) {
   branches.push_back({jump.from.op, here.op});
-  // What may run still does so behind the label, whatever barriers stand before
-  // it on the way without the jump.
-  underWay.include(jump.underWay);
-  auto extend = [&](Lifetime Span3::*measure, int64_t phase, int64_t now) {
-    for (auto &[op, touches] : buffers)
-      if (Lifetime &life = touches.span.*measure;
+  // Pending accesses remain pending after the label, whatever barriers the path
+  // without the jump contains.
+  pending.include(jump.pending);
+  auto extend = [&](Lifetime Lifetimes::*measure, int64_t phase, int64_t now) {
+    for (auto &[op, uses] : buffers)
+      if (Lifetime &life = uses.lifetimes.*measure;
           life.first <= phase && phase <= life.last)
         life.include(now);
   };
-  if (jump.underWay.many)
-    extend(&Span3::many, jump.from.many, here.many);
-  if (jump.underWay.few)
-    extend(&Span3::few, jump.from.few, here.few);
-  for (Value condition : jump.underWay.decided)
+  if (jump.pending.large)
+    extend(&Lifetimes::large, jump.from.large, here.large);
+  if (jump.pending.decode)
+    extend(&Lifetimes::decode, jump.from.decode, here.decode);
+  for (Value condition : jump.pending.conditions)
     if (auto buffer = condition.getDefiningOp<BufferOp>())
-      touch(buffer, /*reads=*/true);
+      access(buffer, /*reads=*/true);
 }
 
-/// A buffer's life is that of the loops around it, one by one, which holds
-/// where each of two loops is inside or outside of the other.
-LogicalResult TouchCollector::checkNesting() {
+/// Lifetimes are extended by one enclosing loop at a time, which is correct
+/// only if loops are properly nested.
+LogicalResult AccessCollector::checkNesting() {
   SmallVector<const Loop *> order;
   for (const Loop &loop : loops)
     order.push_back(&loop);
   llvm::sort(order, [](const Loop *a, const Loop *b) {
-    return std::pair(a->span.ops.first, -a->span.ops.last) <
-           std::pair(b->span.ops.first, -b->span.ops.last);
+    return std::pair(a->lifetimes.ops.first, -a->lifetimes.ops.last) <
+           std::pair(b->lifetimes.ops.first, -b->lifetimes.ops.last);
   });
   SmallVector<const Loop *> around;
   for (const Loop *loop : order) {
     while (!around.empty() &&
-           around.back()->span.ops.last < loop->span.ops.first)
+           around.back()->lifetimes.ops.last < loop->lifetimes.ops.first)
       around.pop_back();
-    if (!around.empty() && around.back()->span.ops.last < loop->span.ops.last) {
+    if (!around.empty() &&
+        around.back()->lifetimes.ops.last < loop->lifetimes.ops.last) {
       InFlightDiagnostic diag = loop->jump->emitOpError(
-          "ends a loop that begins inside of another and goes on behind it");
-      diag.attachNote(around.back()->jump->getLoc()) << "the other ends here";
+          "ends a loop that starts inside another loop and ends after it");
+      diag.attachNote(around.back()->jump->getLoc())
+          << "the other loop ends here";
       return diag;
     }
     around.push_back(loop);
@@ -444,31 +456,33 @@ LogicalResult TouchCollector::checkNesting() {
   return success();
 }
 
-void TouchCollector::setField(SetFieldOp set) {
-  underWay.pointers.erase(set.getField());
+void AccessCollector::setField(SetFieldOp set) {
+  pending.pointers.erase(set.getField());
   if (auto buffer = set.getBuffer() ? set.getBuffer().getDefiningOp<BufferOp>()
                                     : BufferOp())
-    underWay.pointers[set.getField()].insert(buffer);
+    pending.pointers[set.getField()].insert(buffer);
 }
 
 /// The time in which the buffer's value may be needed. A buffer that is
-/// touched both in a loop and outside carries a value into, through or out of
-/// it, and one that is read before it is written carries a value from turn to
-/// turn: both live as long as the loop. Others are written anew in each turn.
-static Span3 lifetimeOf(const Touches &buffer, ArrayRef<Loop> loops) {
-  Span3 life = buffer.span;
+/// accessed both inside and outside of a loop carries a value into, through or
+/// out of it, and one that is read before it is written carries a value from
+/// iteration to iteration: both are live during the whole loop. Others are
+/// rewritten in each iteration.
+static Lifetimes lifetimesOf(const BufferUse &buffer, ArrayRef<Loop> loops) {
+  Lifetimes life = buffer.lifetimes;
   for (const Loop &loop : loops) {
-    bool stays = buffer.span.ops.first > loop.span.ops.first &&
-                 buffer.span.ops.last < loop.span.ops.last && !buffer.readFirst;
-    if (buffer.span.ops.meets(loop.span.ops) && !stays)
-      life.include(loop.span);
+    bool stays = buffer.lifetimes.ops.first > loop.lifetimes.ops.first &&
+                 buffer.lifetimes.ops.last < loop.lifetimes.ops.last &&
+                 !buffer.readFirst;
+    if (buffer.lifetimes.ops.overlaps(loop.lifetimes.ops) && !stays)
+      life.include(loop.lifetimes);
   }
   return life;
 }
 
-/// The lives of the buffers in one measure.
+/// The lifetimes of the buffers, measured in one way.
 static std::vector<MemoryInterval> intervalsOf(ArrayRef<PlannedBuffer> buffers,
-                                               Lifetime Span3::*measure) {
+                                               Lifetime Lifetimes::*measure) {
   std::vector<MemoryInterval> intervals;
   for (const PlannedBuffer &buffer : buffers) {
     const Lifetime &life = buffer.life.*measure;
@@ -477,11 +491,12 @@ static std::vector<MemoryInterval> intervalsOf(ArrayRef<PlannedBuffer> buffers,
   return intervals;
 }
 
-/// Places the buffers in the arena. What is per worker lies there in steps of
-/// many tokens only; what is not must do with the barriers of a step of few.
+/// Assigns offsets in the arena. Per-worker buffers are in the arena only in
+/// large steps; the lifetimes of the others must be valid with the barriers of
+/// a decode-sized step.
 static MemoryPlan planArena(ArrayRef<PlannedBuffer> buffers) {
-  std::vector<MemoryInterval> many = intervalsOf(buffers, &Span3::many),
-                              few = intervalsOf(buffers, &Span3::few);
+  std::vector<MemoryInterval> large = intervalsOf(buffers, &Lifetimes::large),
+                              decode = intervalsOf(buffers, &Lifetimes::decode);
   MemoryConflicts conflicts(buffers.size());
   auto addWhere = [&](const std::vector<MemoryInterval> &intervals,
                       bool ofWorkers) {
@@ -492,15 +507,15 @@ static MemoryPlan planArena(ArrayRef<PlannedBuffer> buffers) {
             ofWorkers == (buffers[a].perWorker || buffers[b].perWorker))
           conflicts.add(a, b);
   };
-  addWhere(many, true);
-  addWhere(few, false);
+  addWhere(large, true);
+  addWhere(decode, false);
   std::vector<int64_t> bytes;
-  for (auto [buffer, interval] : llvm::zip_equal(buffers, few)) {
+  for (auto [buffer, interval] : llvm::zip_equal(buffers, decode)) {
     bytes.push_back(buffer.bytes);
     if (buffer.perWorker)
       interval.bytes = 0;
   }
-  int64_t bound = std::max(maxLiveBytes(many), maxLiveBytes(few));
+  int64_t bound = std::max(maxLiveBytes(large), maxLiveBytes(decode));
   return planMemory(bytes, conflicts, bound);
 }
 
@@ -517,29 +532,29 @@ struct PlanProgramMemoryPass
 
 private:
   LogicalResult plan(FragmentOp fragment) {
-    TouchCollector touches(fragment);
-    if (failed(touches.collect()))
+    AccessCollector collector(fragment);
+    if (failed(collector.collect()))
       return failure();
-    if (touches.buffers.empty())
+    if (collector.buffers.empty())
       return success();
-    if (static_cast<int64_t>(touches.buffers.size()) > kMostBuffers)
+    if (static_cast<int64_t>(collector.buffers.size()) > kMaxBuffers)
       return fragment.emitOpError("has ")
-             << touches.buffers.size() << " buffers; the most are "
-             << kMostBuffers;
+             << collector.buffers.size() << " buffers; the maximum is "
+             << kMaxBuffers;
 
     SmallVector<PlannedBuffer> buffers;
-    for (auto &[op, where] : touches.buffers) {
+    for (auto &[op, use] : collector.buffers) {
       auto buffer = cast<BufferOp>(op);
       std::optional<int64_t> bytes = bufferBytes(buffer);
       if (!bytes)
         return buffer.emitOpError("has more than ")
-               << kMostBufferBytes << " bytes";
-      buffers.push_back({buffer, *bytes, lifetimeOf(where, touches.loops),
+               << kMaxBufferBytes << " bytes";
+      buffers.push_back({buffer, *bytes, lifetimesOf(use, collector.loops),
                          buffer.getPerWorker()});
     }
     MemoryPlan arena = planArena(buffers);
     int64_t total = arena.bytes;
-    if (fragment->hasAttr(kFewTokensAttr)) // The workers' pages follow.
+    if (fragment->hasAttr(kDecodeTokensAttr)) // The workers' pages follow.
       total = llvm::alignTo(total, kWorkerAlignment);
     for (auto [buffer, offset] : llvm::zip_equal(buffers, arena.offsets)) {
       buffer.op.setOffset(offset);
@@ -553,19 +568,19 @@ private:
     return success();
   }
 
-  /// Places what each worker has for itself in a step of few tokens, as one
-  /// worker goes through the code.
+  /// Assigns offsets in each worker's own memory in decode-sized steps, for the
+  /// order in which a worker executes the code.
   void planWorkers(FragmentOp fragment, ArrayRef<PlannedBuffer> all) {
-    auto few = fragment->getAttrOfType<IntegerAttr>(kFewTokensAttr);
-    if (!few)
+    auto decode = fragment->getAttrOfType<IntegerAttr>(kDecodeTokensAttr);
+    if (!decode)
       return;
     SmallVector<PlannedBuffer> own;
     for (PlannedBuffer buffer : all)
       if (buffer.perWorker) {
-        buffer.bytes = *bufferBytes(buffer.op, few.getInt());
+        buffer.bytes = *bufferBytes(buffer.op, decode.getInt());
         own.push_back(buffer);
       }
-    MemoryPlan plan = planMemory(intervalsOf(own, &Span3::ops));
+    MemoryPlan plan = planMemory(intervalsOf(own, &Lifetimes::ops));
     for (auto [buffer, offset] : llvm::zip_equal(own, plan.offsets))
       buffer.op.setWorkerOffset(offset);
     int64_t total = llvm::alignTo(plan.bytes, kWorkerAlignment);

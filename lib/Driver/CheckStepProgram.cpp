@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Whether a program that somebody has written can run on the weights, the
-// buffers and the cache that an artifact has.
+// Checks that an edited program is compatible with the weights, the buffers and
+// the cache of an artifact.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,12 +29,12 @@ using mllm::kernel::StepLimits;
 using mllm::kernel::WeightNeed;
 
 namespace {
-/// What the layer register may hold; empty: the place is not reached.
+/// The possible values of the layer register; empty if the op is unreachable.
 struct LayerRange {
   int64_t first = 0, last = -1;
 
   bool empty() const { return last < first; }
-  /// Joins the other range; true where that changes anything.
+  /// Joins the other range; returns true if this range has changed.
   bool join(LayerRange other) {
     if (other.empty())
       return false;
@@ -76,7 +76,8 @@ private:
   ModuleOp base;
   const ArtifactInfo &info;
   FragmentOp code;
-  /// What lies in the weight section, by offset: a weight and which source.
+  /// The weights of the weight section by offset: a weight and the index of its
+  /// source.
   std::map<int64_t, std::pair<WeightOp, size_t>> stored;
 };
 } // namespace
@@ -100,12 +101,12 @@ LogicalResult StepProgramChecker::checkParts() {
     if (!fragment) {
       if (isa<mllm::RegisterOp>(op))
         continue;
-      return op.emitOpError("cannot stand beside the fragments of a program");
+      return op.emitOpError("is not allowed with the fragments of a program");
     }
     if (fragment.getKind() != FragmentKind::Code)
       continue;
     if (code)
-      return fragment.emitOpError("is a second code fragment beside '")
+      return fragment.emitOpError("is a second code fragment after '")
              << code.getSymName() << "'; a step has one";
     code = fragment;
   }
@@ -114,19 +115,19 @@ LogicalResult StepProgramChecker::checkParts() {
   if (code.getSymName() != "llmir_step")
     return code.emitOpError("is called '")
            << code.getSymName()
-           << "', but the runtime calls @llmir_step; give it that name";
-  if (auto few = code->getAttrOfType<IntegerAttr>(kFewTokensAttr);
-      few && (few.getInt() < 1 || few.getInt() > info.tokenBudget))
-    return code.emitOpError("calls a step of ")
-           << few.getInt() << " tokens one of few; give 1 to "
-           << info.tokenBudget;
+           << "', but the runtime calls @llmir_step; rename it";
+  if (auto decode = code->getAttrOfType<IntegerAttr>(kDecodeTokensAttr);
+      decode && (decode.getInt() < 1 || decode.getInt() > info.tokenBudget))
+    return code.emitOpError("has decode_tokens ")
+           << decode.getInt() << "; expected 1 to " << info.tokenBudget;
   for (Operation &op : code.getBody().front())
     if (failed(checkCodeOp(op)))
       return failure();
   return success();
 }
 
-/// What an instruction names is one thing, in whichever fragment it stands.
+/// Symbols must be unique across fragments, since instructions reference them
+/// without the fragment.
 LogicalResult StepProgramChecker::checkNames() {
   llvm::StringMap<Operation *> known;
   for (FragmentOp fragment : program.getOps<FragmentOp>())
@@ -145,8 +146,8 @@ LogicalResult StepProgramChecker::checkNames() {
 
 LogicalResult StepProgramChecker::checkCodeOp(Operation &op) {
   if (isa<InputOp, OutputOp, SetFieldOp, RuntimeCallOp>(op))
-    return op.emitOpError("belongs to programs of functions; a step gets all "
-                          "that from the runtime");
+    return op.emitOpError("is for programs of functions; a step gets its "
+                          "inputs and outputs from the runtime");
   auto logits = dyn_cast<LogitsOp>(op);
   if (!logits)
     return success();
@@ -175,8 +176,8 @@ LogicalResult StepProgramChecker::checkWeights() {
         if (failed(checkWeight(weight)))
           return failure();
       if (isa<ConstantOp>(op))
-        return op.emitOpError("belongs to programs of functions; a step's "
-                              "weights are those of the artifact");
+        return op.emitOpError("is for programs of functions; a step's weights "
+                              "are those of the artifact");
     }
   return success();
 }
@@ -187,7 +188,7 @@ LogicalResult StepProgramChecker::checkWeight(WeightOp weight) {
     auto known = stored.find(offset);
     if (known == stored.end())
       return weight.emitOpError("is at ")
-             << offset << ", where no weight of the artifact begins";
+             << offset << ", where no weight of the artifact starts";
     auto [other, number] = known->second;
     if (other.getSources()[number] != name)
       return weight.emitOpError("has ")
@@ -197,10 +198,10 @@ LogicalResult StepProgramChecker::checkWeight(WeightOp weight) {
         other.getFormat() != weight.getFormat() ||
         other.getShape() != weight.getShape() ||
         other.getBytes() != weight.getBytes())
-      return weight.emitOpError("says of ")
+      return weight.emitOpError("describes ")
              << name << ": " << weight.getLayout() << " " << weight.getFormat()
              << " [" << weight.getShape() << "], " << weight.getBytes()
-             << " bytes; the artifact has it as " << other.getLayout() << " "
+             << " bytes; in the artifact it is " << other.getLayout() << " "
              << other.getFormat() << " [" << other.getShape() << "], "
              << other.getBytes() << " bytes";
   }
@@ -217,7 +218,7 @@ LogicalResult StepProgramChecker::checkInstruction(InstructionOp op) {
       if (failed(checkKernel(kernel)))
         return failure();
     } else if (isa<CallOp>(each)) {
-      return each.emitOpError("calls generated code; a program runs kernels");
+      return each.emitOpError("calls generated code; expected kernels");
     }
   }
   return success();
@@ -226,24 +227,23 @@ LogicalResult StepProgramChecker::checkInstruction(InstructionOp op) {
 LogicalResult StepProgramChecker::checkKernel(KernelOpInterface kernel) {
   if (kernel.hasFixedSize())
     return kernel->emitOpError(
-        "has a fixed size, as kernels of functions do; "
-        "the kernels of a step get theirs from the step");
+        "has a fixed size, which only kernels of functions may have; kernels "
+        "of a step get their sizes from the step");
   for (NamedAttribute attribute : kernel->getDiscardableAttrs())
     if (attribute.getName() != kLabelAttr && !attribute.getNameDialect())
-      return kernel->emitOpError("does not know the attribute '")
+      return kernel->emitOpError("has the unknown attribute '")
              << attribute.getName().strref() << "'";
   return success(
       succeeded(checkWeightsOf(kernel)) && succeeded(checkRows(kernel)) &&
       succeeded(checkOwnRows(kernel)) && succeeded(checkCache(kernel)));
 }
 
-/// The weight that an operand is; null for a buffer.
+/// The weight of an operand; null for a buffer.
 static GetWeightOp weightOf(OpOperand &operand) {
   return operand.get().getDefiningOp<GetWeightOp>();
 }
 
-/// Whether the operand is read as a weight is. The op's verifier holds its size
-/// against what is read.
+/// Whether the operand is read as a weight. The op's verifier checks its size.
 static bool isWeightOperand(KernelOpInterface kernel, OpOperand &operand) {
   return llvm::any_of(kernel.getWeightNeeds(), [&](const WeightNeed &need) {
     return need.operand == operand.getOperandNumber();
@@ -265,31 +265,31 @@ LogicalResult StepProgramChecker::checkRows(KernelOpInterface kernel) {
   return success();
 }
 
-/// What each worker has for itself has the rows of a decode-sized step.
+/// Per-worker buffers have the rows of a decode-sized step.
 LogicalResult StepProgramChecker::checkOwnRows(KernelOpInterface kernel) {
-  auto few = code->getAttrOfType<IntegerAttr>(kFewTokensAttr);
-  if (!few)
+  auto decode = code->getAttrOfType<IntegerAttr>(kDecodeTokensAttr);
+  if (!decode)
     return success();
-  StepLimits ofFew = limits();
-  ofFew.tokens = std::min(ofFew.tokens, few.getInt());
-  ofFew.logitRows = std::min(ofFew.logitRows, few.getInt());
+  StepLimits inDecodeSteps = limits();
+  inDecodeSteps.tokens = std::min(inDecodeSteps.tokens, decode.getInt());
+  inDecodeSteps.logitRows = std::min(inDecodeSteps.logitRows, decode.getInt());
   for (OpOperand &operand : kernel->getOpOperands()) {
     auto buffer = operand.get().getDefiningOp<BufferOp>();
     if (!buffer || !buffer.getPerWorker())
       continue;
-    const int64_t rows = kernel.getRowsOf(operand, ofFew);
+    const int64_t rows = kernel.getRowsOf(operand, inDecodeSteps);
     const int64_t own = std::min(
-        cast<MemRefType>(buffer.getType()).getDimSize(0), few.getInt());
+        cast<MemRefType>(buffer.getType()).getDimSize(0), decode.getInt());
     if (rows > own)
       return kernel->emitOpError("uses ")
              << rows << " rows of operand " << operand.getOperandNumber()
              << ", which is per_worker and has " << own
-             << " in a step of few tokens";
+             << " in a decode-sized step";
   }
   return success();
 }
 
-/// What a kernel says of the cache is what the runtime makes.
+/// The geometry of a kernel's cache must be that of the runtime's cache.
 LogicalResult StepProgramChecker::checkCache(KernelOpInterface kernel) {
   std::optional<CacheGeometry> cache = kernel.getCacheGeometry();
   if (!cache)
@@ -304,7 +304,7 @@ LogicalResult StepProgramChecker::checkCache(KernelOpInterface kernel) {
   return success();
 }
 
-/// Weights are read where the kernel needs one, and nowhere else.
+/// Weights may only be passed to weight operands.
 LogicalResult StepProgramChecker::checkWeightsOf(KernelOpInterface kernel) {
   for (const WeightNeed &need : kernel.getWeightNeeds())
     if (failed(checkNeed(kernel, need)))
@@ -312,22 +312,22 @@ LogicalResult StepProgramChecker::checkWeightsOf(KernelOpInterface kernel) {
   for (OpOperand &operand : kernel->getOpOperands())
     if (GetWeightOp weight = weightOf(operand);
         weight && !isWeightOperand(kernel, operand))
-      return kernel->emitOpError("takes the weight ")
+      return kernel->emitOpError("has the weight ")
              << weight.getWeightAttr() << " as operand "
              << operand.getOperandNumber() << ", which is a buffer";
   return checkTable(kernel);
 }
 
-/// The kernel reads of a weight what that is: a matrix in its format, or a
-/// vector of its length.
+/// The format and the shape of a weight must match: a matrix in its format, or
+/// a vector of its length.
 LogicalResult StepProgramChecker::checkNeed(KernelOpInterface kernel,
                                             const WeightNeed &need) {
   GetWeightOp get = weightOf(kernel->getOpOperand(need.operand));
-  // A vector may be one row of a buffer.
+  // A vector may also be one row of a buffer.
   if (!get && need.format.empty())
     return success();
   if (!get)
-    return kernel->emitOpError("takes a buffer as operand ")
+    return kernel->emitOpError("has a buffer as operand ")
            << need.operand << "; a step's weights are those of the artifact";
   auto weight = findWeight(program, get);
   if (weight.getShape() == ArrayRef(need.shape) &&
@@ -340,8 +340,8 @@ LogicalResult StepProgramChecker::checkNeed(KernelOpInterface kernel,
   return diag;
 }
 
-/// An embedding's table has a row for every id or position that a step may
-/// name.
+/// The table of an embedding must have a row for every possible id or position
+/// of a step.
 LogicalResult StepProgramChecker::checkTable(KernelOpInterface kernel) {
   auto embedding = dyn_cast<mllm::kernel::EmbeddingOp>(kernel.getOperation());
   if (!embedding)
@@ -361,7 +361,8 @@ LogicalResult StepProgramChecker::checkTable(KernelOpInterface kernel) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult StepProgramChecker::checkLayers() {
-  // Where a place's label is, and what the register may hold before each op.
+  // The positions of labels, and the possible values of the register before
+  // each op.
   std::vector<Operation *> ops;
   llvm::StringMap<size_t> labels;
   for (Operation &op : code.getBody().front()) {
@@ -371,7 +372,7 @@ LogicalResult StepProgramChecker::checkLayers() {
   }
   std::vector<LayerRange> before(ops.size());
   before.front() = {0, 0};
-  // What is past all layers is wrong wherever it is used.
+  // Values past all layers are invalid for all uses.
   const int64_t past = info.numLayers;
   std::vector<size_t> work{0};
   auto reach = [&](size_t place, LayerRange layers) {

@@ -53,10 +53,10 @@ static std::string textOf(ModuleOp module) {
 }
 
 //===----------------------------------------------------------------------===//
-// The way through the stages
+// Running the stages
 //===----------------------------------------------------------------------===//
 
-/// How much of a compilation's time a stage is expected to take, by its end.
+/// The expected fraction of a compilation's time at the end of each stage.
 static double shareDone(Stage stage) {
   switch (stage) {
   case Stage::Checkpoint:
@@ -79,7 +79,7 @@ static double shareDone(Stage stage) {
 static Status notOfCompiling(Stage stage) {
   return Status(StatusCode::InvalidArgument,
                 std::string("stage '") + stageName(stage) +
-                    "' is not a stage of compiling",
+                    "' is not a stage of the compiler",
                 "stop after one of checkpoint, frontend, llm, optimize, lower, "
                 "target, artifact");
 }
@@ -92,7 +92,7 @@ Status Compilation::runStage(Stage stage) {
     return fromProgram() ? parseProgramFile() : trace();
   case Stage::LLM:
     return fromProgram() ? checkProgram() : lowerToStep();
-  case Stage::Optimize: // A program is as fast as it is written.
+  case Stage::Optimize: // Programs are not optimized.
     return fromProgram() ? Status::ok() : optimize();
   case Stage::Lower:
     return lower();
@@ -107,13 +107,13 @@ Status Compilation::runStage(Stage stage) {
   return notOfCompiling(stage);
 }
 
-/// Refuses what could only fail after all the work.
+/// Checks the output early, before the model is compiled.
 static Status checkGoal(const CompilationOptions &options, Stage last) {
   if (last > Stage::Artifact)
     return notOfCompiling(last);
   if (last == Stage::Artifact && options.output.empty())
     return Status(StatusCode::InvalidArgument,
-                  "there is no file to write the artifact to",
+                  "there is no output file for the artifact",
                   "name one with -o FILE.llmir");
   return Status::ok();
 }
@@ -170,7 +170,7 @@ Compilation::runPasses(ModuleOp target,
 
 void Compilation::resolveKVFormat() {
   if (options.kv != "auto") {
-    kvFormat = *kvFormatFromName(options.kv); // As checkOptions() has seen.
+    kvFormat = *kvFormatFromName(options.kv); // Validated by checkOptions().
     return;
   }
   // An f32 model keeps f32 throughout; other weights are coarser than bf16's
@@ -182,14 +182,14 @@ void Compilation::resolveKVFormat() {
   kvFormat = allF32 ? KVFormat::F32 : KVFormat::BF16;
 }
 
-/// A form of code is of one level.
+/// A form of code is for a single level.
 Status Compilation::checkFormHasOneLevel() const {
   if (levels.size() == 1 || !options.form || *options.form <= Form::Program)
     return Status::ok();
   return Status(
       StatusCode::InvalidArgument,
       "--target " + options.target + " names " + std::to_string(levels.size()) +
-          " levels; this form is made of one",
+          " levels; this form requires a single level",
       "name one level, for example --target " + levels.front()->name.str());
 }
 
@@ -203,11 +203,11 @@ Status Compilation::checkOptions() {
   if (options.tokenBudget < 1 || options.tokenBudget > 65536)
     return Status(StatusCode::InvalidArgument,
                   "the token budget is " + std::to_string(options.tokenBudget),
-                  "give a number from 1 to 65536");
+                  "give a value from 1 to 65536");
   if (options.contextLength < 0)
     return Status(StatusCode::InvalidArgument,
                   "the context is " + std::to_string(options.contextLength),
-                  "give a number of tokens, or 0 for the model's own");
+                  "give a number of tokens, or 0 for the default of the model");
   if (options.kv != "auto" && !kvFormatFromName(options.kv))
     return Status(StatusCode::InvalidArgument,
                   "unknown KV cache type '" + options.kv + "'",
@@ -215,7 +215,7 @@ Status Compilation::checkOptions() {
   if (fromProgram() && options.form && *options.form < Form::Program)
     return Status(StatusCode::InvalidArgument,
                   std::string("a program has no earlier form: ") +
-                      stageName(stageOfForm(*options.form)) + " is behind it",
+                      stageName(stageOfForm(*options.form)) + " precedes it",
                   "emit program, lowered, llvm, asm or obj");
   return Status::ok();
 }
@@ -226,7 +226,7 @@ Status Compilation::readCheckpoint() {
     return opened.takeStatus();
   checkpoint = std::move(*opened);
   resolveKVFormat();
-  if (!options.form && !options.output.empty()) // Only an artifact carries it.
+  if (!options.form && !options.output.empty()) // Only artifacts contain it.
     LLMIR_RETURN_IF_ERROR(readTokenizer());
   const ModelConfig &config = checkpoint->config();
   note(config.architecture + ", " + std::to_string(config.numLayers) +
@@ -255,7 +255,7 @@ Status Compilation::trace() {
   return wants(Form::MLLM) ? writeForm(moduleText()) : Status::ok();
 }
 
-/// Writes on the model how its weights are to be stored.
+/// Annotates the model with the quantization of its weights.
 Status Compilation::applyRecipe() {
   mllm::QuantizationRecipe::Outcome outcome;
   LLMIR_RETURN_IF_ERROR(withDiagnostics(
@@ -268,10 +268,10 @@ Status Compilation::applyRecipe() {
         return applied;
       }));
   std::string text =
-      notes + ", " + std::to_string(outcome.matrices) + " matrices in few bits";
+      notes + ", " + std::to_string(outcome.matrices) + " matrices quantized";
   if (outcome.left)
     text += ", " + std::to_string(outcome.left) +
-            " with rows that are not whole blocks stay as they are";
+            " with rows that are not whole blocks not quantized";
   note(text);
   return Status::ok();
 }
@@ -297,7 +297,8 @@ Status Compilation::optimize() {
   return wants(Form::Optimized) ? writeForm(moduleText()) : Status::ok();
 }
 
-/// Removes what planning would write, but not where nothing is to be planned.
+/// Removes the results of memory planning so that memory is planned again,
+/// unless all buffers have offsets.
 static void forgetPlan(ModuleOp program) {
   for (FragmentOp fragment : program.getOps<FragmentOp>()) {
     fragment->removeAttr(kArenaBytesAttr);
@@ -313,9 +314,9 @@ Status Compilation::lower() {
     forgetPlan(*module);
   LLMIR_RETURN_IF_ERROR(runPasses([&](PassManager &pm) {
     if (fromProgram()) {
-      // The author of the text need not place barriers.
+      // The text does not need to contain barriers.
       mllm::SynchronizeProgramOptions barriers;
-      barriers.fewTokens = 0; // As the text has it.
+      barriers.decodeTokens = 0; // As specified by the text.
       pm.addPass(mllm::createSynchronizeProgram(barriers));
       pm.addPass(createPlanProgramMemory());
     } else {
@@ -345,7 +346,7 @@ Status Compilation::lower() {
     if (wants(Form::Lowered))
       return writeForm(textOf(*lowered.back()));
   }
-  module = nullptr; // What is left of it is in its text and in `jobs`.
+  module = nullptr; // Its text and `jobs` are sufficient from here on.
   note(std::to_string(arenaBytes >> 10) + " KiB arena");
   return Status::ok();
 }
@@ -394,7 +395,7 @@ Status Compilation::generateCode() {
   for (size_t i = 0; i < levels.size(); ++i) {
     LLMIR_RETURN_IF_ERROR(generateCode(*lowered[i], *levels[i],
                                        makeCodeNote(info, i, weightBytes())));
-    lowered[i] = nullptr; // Its memory is for the next one.
+    lowered[i] = nullptr; // Frees its memory for the next one.
     names += (names.empty() ? "" : ", ") + levels[i]->name.str();
   }
   note(std::to_string(imageBytes >> 10) + " KiB of code for " + names);

@@ -35,26 +35,26 @@ MemoryConflicts
 MemoryConflicts::ofIntervals(const std::vector<MemoryInterval> &intervals) {
   MemoryConflicts conflicts(intervals.size());
   std::vector<size_t> live;
-  for (size_t piece : inOrderOfTime(intervals)) {
+  for (size_t allocation : inOrderOfTime(intervals)) {
     live.erase(std::remove_if(live.begin(), live.end(),
                               [&](size_t other) {
                                 return intervals[other].last <
-                                       intervals[piece].first;
+                                       intervals[allocation].first;
                               }),
                live.end());
     for (size_t other : live)
-      conflicts.add(other, piece);
-    live.push_back(piece);
+      conflicts.add(other, allocation);
+    live.push_back(allocation);
   }
   return conflicts;
 }
 
 int64_t llmir::maxLiveBytes(const std::vector<MemoryInterval> &intervals) {
-  // (last, bytes) of each live piece.
+  // (last, bytes) of each live allocation.
   std::multiset<std::pair<int64_t, int64_t>> live;
   int64_t now = 0, most = 0;
-  for (size_t piece : inOrderOfTime(intervals)) {
-    const MemoryInterval &next = intervals[piece];
+  for (size_t allocation : inOrderOfTime(intervals)) {
+    const MemoryInterval &next = intervals[allocation];
     while (!live.empty() && live.begin()->first < next.first) {
       now -= live.begin()->second;
       live.erase(live.begin());
@@ -87,9 +87,10 @@ private:
 
   Order bySize() const;
   Order byPressure() const;
-  /// Places the pieces in that order; true if the plan is the best so far.
+  /// Assigns the allocations in that order; returns true if the plan is the
+  /// best so far.
   bool attempt(const Order &order, Fit fit);
-  int64_t place(size_t piece, Fit fit);
+  int64_t place(size_t allocation, Fit fit);
   void improve(Order order, Fit fit);
   bool isOptimal() const { return best.bytes <= lowerBound; }
 
@@ -112,13 +113,13 @@ Planner::Order Planner::bySize() const {
   return order;
 }
 
-/// In descending order of the bytes that a piece conflicts with, including its
-/// own; ties by size.
+/// In descending order of the bytes that an allocation conflicts with,
+/// including its own; ties by size.
 Planner::Order Planner::byPressure() const {
   std::vector<int64_t> pressure(bytes);
-  for (size_t piece = 0; piece < bytes.size(); ++piece)
-    for (size_t other : conflicts.of(piece))
-      pressure[piece] += bytes[other];
+  for (size_t allocation = 0; allocation < bytes.size(); ++allocation)
+    for (size_t other : conflicts.of(allocation))
+      pressure[allocation] += bytes[other];
   Order order(bytes.size());
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
@@ -128,9 +129,9 @@ Planner::Order Planner::byPressure() const {
   return order;
 }
 
-int64_t Planner::place(size_t piece, Fit fit) {
+int64_t Planner::place(size_t allocation, Fit fit) {
   taken.clear();
-  for (size_t other : conflicts.of(piece))
+  for (size_t other : conflicts.of(allocation))
     if (isPlaced[other] && bytes[other] > 0)
       taken.emplace_back(current.offsets[other],
                          current.offsets[other] + bytes[other]);
@@ -138,7 +139,7 @@ int64_t Planner::place(size_t piece, Fit fit) {
   int64_t free = 0, chosen = -1, smallest = std::numeric_limits<int64_t>::max();
   for (auto [begin, end] : taken) {
     const int64_t gap = begin - free;
-    if (gap >= bytes[piece] && gap < smallest) {
+    if (gap >= bytes[allocation] && gap < smallest) {
       chosen = free;
       smallest = gap;
       if (fit == Fit::Lowest)
@@ -153,11 +154,11 @@ bool Planner::attempt(const Order &order, Fit fit) {
   current.offsets.assign(bytes.size(), 0);
   current.bytes = 0;
   isPlaced.assign(bytes.size(), 0);
-  for (size_t piece : order) {
-    current.offsets[piece] = place(piece, fit);
-    current.bytes =
-        std::max(current.bytes, current.offsets[piece] + bytes[piece]);
-    isPlaced[piece] = 1;
+  for (size_t allocation : order) {
+    current.offsets[allocation] = place(allocation, fit);
+    current.bytes = std::max(current.bytes,
+                             current.offsets[allocation] + bytes[allocation]);
+    isPlaced[allocation] = 1;
   }
   if (!best.offsets.empty() && current.bytes >= best.bytes)
     return false;
@@ -165,32 +166,34 @@ bool Planner::attempt(const Order &order, Fit fit) {
   return true;
 }
 
-/// Repeatedly moves a piece that reaches the top of the arena to the front of
-/// the order, for a bounded number of tries.
+/// Repeatedly moves an allocation that reaches the top of the arena to the
+/// front of the order, for a bounded number of tries.
 void Planner::improve(Order order, Fit fit) {
-  // Each try places all pieces, so large graphs get fewer tries.
+  // Each try assigns all allocations, so large graphs get fewer tries.
   constexpr size_t mostWork = 200000, mostTries = 200;
   size_t work = bytes.size() + 1;
-  for (size_t piece = 0; piece < bytes.size(); ++piece)
-    work += conflicts.of(piece).size();
+  for (size_t allocation = 0; allocation < bytes.size(); ++allocation)
+    work += conflicts.of(allocation).size();
   const size_t tries = std::min(mostTries, 1 + mostWork * 50 / work);
   attempt(order, fit);
   for (size_t i = 0; i < tries && !isOptimal(); ++i) {
-    auto isAtTop = [&](size_t piece) {
-      return bytes[piece] > 0 &&
-             current.offsets[piece] + bytes[piece] == current.bytes;
+    auto isAtTop = [&](size_t allocation) {
+      return bytes[allocation] > 0 &&
+             current.offsets[allocation] + bytes[allocation] == current.bytes;
     };
     auto top = std::find_if(order.begin(), order.end(), isAtTop);
     if (top == order.end())
       return;
-    // Usually to the front; a piece that is already there moves back a little.
+    // Usually to the front; an allocation that is already there moves back a
+    // little.
     const auto place = static_cast<size_t>(top - order.begin());
     const size_t target = place == 0
                               ? std::min<size_t>(1 + i % 7, order.size() - 1)
                               : (i % 3 == 2 ? place / 2 : 0);
-    const size_t piece = *top;
+    const size_t allocation = *top;
     order.erase(top);
-    order.insert(order.begin() + static_cast<std::ptrdiff_t>(target), piece);
+    order.insert(order.begin() + static_cast<std::ptrdiff_t>(target),
+                 allocation);
     attempt(order, fit);
   }
 }

@@ -1,6 +1,6 @@
 // RUN: llmir-opt %s --plan-program-memory --split-input-file --verify-diagnostics
 
-// Sizes that no machine has are refused before they are added up.
+// Excessive sizes are rejected before they are summed.
 
 mllm.program.fragment @step code {
   // expected-error@+1 {{has more than 70368744177664 bytes}}
@@ -20,7 +20,7 @@ mllm.program.fragment @step code {
 
 // -----
 
-// Nobody may begin the next turn while others are still in this one.
+// No worker may start the next iteration while others are still in this one.
 
 mllm.program.fragment @step code {
   %x = mllm.program.buffer : memref<8x16xf32>
@@ -30,31 +30,31 @@ mllm.program.fragment @step code {
   mllm.program.instruction {
     mllm.kernel.softmax ins(%x : memref<8x16xf32>) outs(%x : memref<8x16xf32>) {columns = 16}
   }
-  // expected-error@+1 {{goes back while what runs since the last barrier may still run; a barrier must stand before it}}
+  // expected-error@+1 {{jumps backward while ops after the last barrier may still be running; a barrier is needed before it}}
   mllm.program.jump_if "again" (%n) : memref<1x16xi32>
   mllm.program.exit
 }
 
 // -----
 
-// The same where steps of few tokens pass the barrier by.
+// The same if decode-sized steps skip the barrier.
 
-mllm.program.fragment @step code attributes {few_tokens = 4 : i64} {
+mllm.program.fragment @step code attributes {decode_tokens = 4 : i64} {
   %x = mllm.program.buffer : memref<8x16xf32>
   mllm.program.entry_point
   mllm.program.label "layers"
   mllm.program.instruction {
     mllm.kernel.softmax ins(%x : memref<8x16xf32>) outs(%x : memref<8x16xf32>) {columns = 16}
   }
-  mllm.program.barrier unless_few
-  // expected-error@+1 {{goes back while what runs since the last barrier may still run; a barrier must stand before it}}
+  mllm.program.barrier unless_decode
+  // expected-error@+1 {{jumps backward while ops after the last barrier may still be running; a barrier is needed before it}}
   mllm.program.jump_next_layer "layers" below 4
   mllm.program.exit
 }
 
 // -----
 
-// What a jump has brought along still runs.
+// Accesses that are pending at a jump are still pending after it.
 
 mllm.program.fragment @step code {
   %x = mllm.program.buffer : memref<8x16xf32>
@@ -67,30 +67,30 @@ mllm.program.fragment @step code {
   mllm.program.jump_if "over" (%n) : memref<1x16xi32>
   mllm.program.barrier
   mllm.program.label "over"
-  // expected-error@+1 {{goes back while what runs since the last barrier may still run; a barrier must stand before it}}
+  // expected-error@+1 {{jumps backward while ops after the last barrier may still be running; a barrier is needed before it}}
   mllm.program.jump "again"
   mllm.program.exit
 }
 
 // -----
 
-// Two loops of which each begins or ends inside of the other.
+// Two overlapping loops that are not nested.
 
 mllm.program.fragment @step code {
   %n = mllm.program.buffer : memref<1x16xi32>
   mllm.program.entry_point
   mllm.program.label "a"
   mllm.program.label "b"
-  // expected-note@+1 {{the other ends here}}
+  // expected-note@+1 {{the other loop ends here}}
   mllm.program.jump_if "a" (%n) : memref<1x16xi32>
-  // expected-error@+1 {{ends a loop that begins inside of another and goes on behind it}}
+  // expected-error@+1 {{ends a loop that starts inside another loop and ends after it}}
   mllm.program.jump_if "b" (%n) : memref<1x16xi32>
   mllm.program.exit
 }
 
 // -----
 
-// All workers must see the same number.
+// All workers must read the same condition.
 
 mllm.program.fragment @step code {
   %n = mllm.program.buffer : memref<1x16xi32>
@@ -103,7 +103,7 @@ mllm.program.fragment @step code {
       mllm.program.yield %zero : i32
     }
   }
-  // expected-error@+1 {{reads a number that an instruction since the last barrier may have written; a barrier must stand before it, or workers go different ways}}
+  // expected-error@+1 {{reads a condition that an instruction after the last barrier may have written; a barrier is needed before it, or workers may take different branches}}
   mllm.program.jump_if "end" (%n) : memref<1x16xi32>
   mllm.program.label "end"
   mllm.program.exit
@@ -111,7 +111,7 @@ mllm.program.fragment @step code {
 
 // -----
 
-// Also where the way to it has a barrier that another way has not.
+// Also if only one of two paths to it has a barrier.
 
 mllm.program.fragment @step code {
   %n = mllm.program.buffer : memref<1x16xi32>
@@ -128,7 +128,7 @@ mllm.program.fragment @step code {
   mllm.program.jump_if "over" (%m) : memref<1x16xi32>
   mllm.program.barrier
   mllm.program.label "over"
-  // expected-error@+1 {{reads a number that an instruction since the last barrier may have written; a barrier must stand before it, or workers go different ways}}
+  // expected-error@+1 {{reads a condition that an instruction after the last barrier may have written; a barrier is needed before it, or workers may take different branches}}
   mllm.program.jump_if "end" (%n) : memref<1x16xi32>
   mllm.program.label "end"
   mllm.program.exit
@@ -136,7 +136,7 @@ mllm.program.fragment @step code {
 
 // -----
 
-// Nobody changes the number before all have read it.
+// The condition must not change before all workers have read it.
 
 mllm.program.fragment @step code {
   %n = mllm.program.buffer : memref<1x16xi32>
@@ -144,7 +144,7 @@ mllm.program.fragment @step code {
   mllm.program.jump_if "over" (%n) : memref<1x16xi32>
   mllm.program.barrier
   mllm.program.label "over"
-  // expected-error@+1 {{writes the number by which a jump before it goes; a barrier must stand between them, since others may still read it}}
+  // expected-error@+1 {{writes the condition of an earlier jump; a barrier is needed between them, since other workers may still read it}}
   mllm.program.instruction {
     mllm.kernel.loops outs(%n : memref<1x16xi32>)
         {sizes = array<i64: 1, 16>, parallel = 2, columns = 16, maps = [affine_map<(d0, d1) -> (d0, d1)>]} apply {
@@ -158,14 +158,14 @@ mllm.program.fragment @step code {
 
 // -----
 
-// Nor where the jump leads back: who is fast writes the next turn's number while
-// others still read that of this one.
+// Also for a backward jump: a fast worker could write the condition of the next
+// iteration while others still read the current one.
 
 mllm.program.fragment @step code {
   %n = mllm.program.buffer : memref<1x16xi32>
   mllm.program.entry_point
   mllm.program.label "again"
-  // expected-error@+1 {{writes the number by which a jump before it goes; a barrier must stand between them, since others may still read it}}
+  // expected-error@+1 {{writes the condition of an earlier jump; a barrier is needed between them, since other workers may still read it}}
   mllm.program.instruction {
     mllm.kernel.loops outs(%n : memref<1x16xi32>)
         {sizes = array<i64: 1, 16>, parallel = 2, columns = 16, maps = [affine_map<(d0, d1) -> (d0, d1)>]} apply {
@@ -181,7 +181,7 @@ mllm.program.fragment @step code {
 
 // -----
 
-// Nor where one jump back leads to another, and that to the instruction.
+// Also if the instruction is reached through two backward jumps.
 
 mllm.program.fragment @step code {
   %n = mllm.program.buffer : memref<1x16xi32>
@@ -191,7 +191,7 @@ mllm.program.fragment @step code {
   mllm.program.jump_if "over" (%m) : memref<1x16xi32>
   mllm.program.barrier
   mllm.program.label "over"
-  // expected-error@+1 {{writes the number by which a jump before it goes}}
+  // expected-error@+1 {{writes the condition of an earlier jump}}
   mllm.program.instruction {
     mllm.kernel.loops outs(%n : memref<1x16xi32>)
         {sizes = array<i64: 1, 16>, parallel = 2, columns = 16, maps = [affine_map<(d0, d1) -> (d0, d1)>]} apply {

@@ -1,7 +1,7 @@
 // RUN: llmir-opt %s --plan-program-memory --split-input-file | FileCheck %s
 
-// Buffers that are not alive together share memory; the largest is placed
-// first. A phase ends at a barrier.
+// Buffers with disjoint lifetimes share memory; the largest is assigned first.
+// A phase ends at a barrier.
 
 // 512 bytes of %a, %b, %d; 1024 of %c.
 // CHECK-LABEL: @chain code attributes {arena_bytes = 1536 : i64}
@@ -31,7 +31,7 @@ mllm.program.fragment @chain code {
 
 // -----
 
-// Between two barriers workers run ahead of each other: nothing is shared.
+// Between two barriers, workers are not synchronized: nothing is shared.
 
 // CHECK-LABEL: @one_phase code attributes {arena_bytes = 2048 : i64}
 mllm.program.fragment @one_phase code {
@@ -55,8 +55,9 @@ mllm.program.fragment @one_phase code {
 
 // -----
 
-// What enters a loop lives until the loop's end: %x is read again in the next
-// round. What is made and used inside is free again within the round.
+// Buffers that are live into a loop are live until its end: %x is read again in
+// the next iteration. Buffers written and read inside are free again within the
+// iteration.
 
 // CHECK-LABEL: @loop code attributes {arena_bytes = 1536 : i64}
 mllm.program.fragment @loop code {
@@ -93,9 +94,9 @@ mllm.program.fragment @loop code {
 
 // -----
 
-// A value that goes round a loop without being touched outside is not lost
-// either: %carried must not share with %a, which is written before %carried is
-// read in the next round.
+// A loop-carried value that is not accessed outside is preserved, too: %carried
+// must not share with %a, which is written before %carried is read in the next
+// iteration.
 
 // CHECK-LABEL: @carried code attributes {arena_bytes = 1536 : i64}
 mllm.program.fragment @carried code {
@@ -131,7 +132,7 @@ mllm.program.fragment @carried code {
 
 // -----
 
-// The same for a value that comes into the loop with no barrier before it.
+// The same for a value that enters the loop without a barrier before it.
 
 // CHECK-LABEL: @enters code attributes {arena_bytes = 1536 : i64}
 mllm.program.fragment @enters code {
@@ -150,7 +151,7 @@ mllm.program.fragment @enters code {
     mllm.kernel.softmax ins(%x : memref<8x16xf32>) outs(%a : memref<8x16xf32>) {columns = 16}
   }
   mllm.program.barrier
-  // The last use of %x in a round.
+  // The last use of %x in an iteration.
   mllm.program.instruction {
     mllm.kernel.softmax ins(%a : memref<8x16xf32>) outs(%b : memref<8x16xf32>) {columns = 16}
   }
@@ -165,7 +166,7 @@ mllm.program.fragment @enters code {
 
 // -----
 
-// What nothing touches has a place all the same.
+// Unused buffers are assigned memory as well.
 
 // CHECK-LABEL: @unused code attributes {arena_bytes = 512 : i64}
 mllm.program.fragment @unused code {
@@ -185,13 +186,14 @@ mllm.program.fragment @no_buffers code {
 
 // -----
 
-// What the step context points to is read by kernels that do not name it: it
-// lives until the field is set again. Inputs live from the start, outputs to the
-// end.
+// Buffers to which the step context points are read by kernels that do not have
+// them as operands: they are live until the field is set again. Inputs are live
+// from the start, outputs to the end.
 
 // CHECK-LABEL: @pointers code
 mllm.program.fragment @pointers code {
-  // Phases 0 and 1; %b, which begins in phase 1, may not share its place.
+  // Phases 0 and 1; %b, which is live from phase 1 on, must not share its
+  // memory.
   // CHECK-NEXT: buffer offset 1536 : memref<1x16xi32>
   %ids = mllm.program.buffer : memref<1x16xi32>
   mllm.program.input "arg0" (%ids) columns 16 : memref<1x16xi32>
@@ -227,15 +229,16 @@ mllm.program.fragment @pointers code {
 
 // -----
 
-// In a step of few tokens what is per worker lies in memory of each worker's
-// own, with no more rows than such a step has, as one worker goes through the
-// code: %b takes the place of %a, which its worker no longer needs. In the arena
-// they lie as a larger step needs them, where a barrier parts %a and %y; the
-// others must do without that barrier: %x, %y and %z are alive at once. The
-// workers' pages follow behind whole pages.
+// In a decode-sized step, per-worker buffers are in the memory of each worker,
+// with the rows of such a step, planned for the order in which one worker
+// executes the code: %b reuses the memory of %a, which is dead. Their offsets
+// in the arena are for larger steps, in which a barrier separates %a and %y;
+// the other buffers must not depend on that barrier: %x, %y and %z are live at
+// the same time. The workers' pages follow the arena, rounded up to whole
+// pages.
 
-// CHECK-LABEL: @few code attributes {arena_bytes = 4096 : i64, few_tokens = 2 : i64, worker_bytes = 4096 : i64}
-mllm.program.fragment @few code attributes {few_tokens = 2 : i64} {
+// CHECK-LABEL: @few code attributes {arena_bytes = 4096 : i64, decode_tokens = 2 : i64, worker_bytes = 4096 : i64}
+mllm.program.fragment @few code attributes {decode_tokens = 2 : i64} {
   // CHECK-NEXT: buffer offset 0 : memref<8x16xf32>
   %x = mllm.program.buffer : memref<8x16xf32>
   // CHECK-NEXT: buffer offset 1024 per_worker at 0 : memref<8x16xf32>
@@ -250,15 +253,15 @@ mllm.program.fragment @few code attributes {few_tokens = 2 : i64} {
   mllm.program.instruction replicated {
     mllm.kernel.softmax ins(%x : memref<8x16xf32>) outs(%a : memref<8x16xf32>) {columns = 16}
   }
-  mllm.program.barrier unless_few
+  mllm.program.barrier unless_decode
   mllm.program.instruction {
     mllm.kernel.softmax ins(%a : memref<8x16xf32>) outs(%y : memref<8x16xf32>) {columns = 16}
   }
-  mllm.program.barrier unless_few
+  mllm.program.barrier unless_decode
   mllm.program.instruction replicated {
     mllm.kernel.softmax ins(%x : memref<8x16xf32>) outs(%b : memref<8x16xf32>) {columns = 16}
   }
-  mllm.program.barrier unless_few
+  mllm.program.barrier unless_decode
   mllm.program.instruction {
     mllm.kernel.softmax ins(%b : memref<8x16xf32>) outs(%z : memref<8x16xf32>) {columns = 16}
   }
@@ -267,8 +270,9 @@ mllm.program.fragment @few code attributes {few_tokens = 2 : i64} {
 
 // -----
 
-// A loop that a jump closes and another jump leaves: what it carries round lives
-// all through it, what is made and used inside is free again within the turn.
+// A loop that is closed by a jump and left by another one: loop-carried buffers
+// are live in the whole loop, those written and read inside are free again
+// within the iteration.
 // CHECK-LABEL: @jumps code attributes {arena_bytes = 1600 : i64}
 mllm.program.fragment @jumps code {
   // CHECK-NEXT: buffer offset [[X:[0-9]+]] : memref<8x16xf32>
@@ -311,9 +315,9 @@ mllm.program.fragment @jumps code {
 
 // -----
 
-// What may be left out is not written anew in each turn: %a, which the jump
-// passes over, keeps what the turn before has left there, and %d may not share
-// its place.
+// A write that may be skipped does not kill the value of the previous
+// iteration: %a, whose write the jump skips, keeps its value, and %d must not
+// share its memory.
 
 // CHECK-LABEL: @skipped code attributes {arena_bytes = 2560 : i64}
 mllm.program.fragment @skipped code {
@@ -357,8 +361,9 @@ mllm.program.fragment @skipped code {
 
 // -----
 
-// Without a barrier before it, a jump forwards leaves those behind who still
-// run: what they touch lives until the label, and %a and %b do not share.
+// Without a barrier before a forward jump, earlier instructions may still be
+// running after it: their buffers are live until the label, and %a and %b do
+// not share.
 
 // CHECK-LABEL: @no_barrier code attributes {arena_bytes = 1536 : i64}
 mllm.program.fragment @no_barrier code {
@@ -380,7 +385,7 @@ mllm.program.fragment @no_barrier code {
 
 // -----
 
-// With one, they are done.
+// With a barrier, they have completed.
 
 // CHECK-LABEL: @barrier_first code attributes {arena_bytes = 1024 : i64}
 mllm.program.fragment @barrier_first code {
@@ -403,7 +408,7 @@ mllm.program.fragment @barrier_first code {
 
 // -----
 
-// Of several kernels in one instruction all buffers live together.
+// All buffers of the kernels of one instruction are live at the same time.
 
 // CHECK-LABEL: @fused code attributes {arena_bytes = 1536 : i64}
 mllm.program.fragment @fused code {
@@ -420,9 +425,9 @@ mllm.program.fragment @fused code {
 
 // -----
 
-// Whoever jumps back may begin the next turn while others still read the number
-// that decides: %n, which is made and read inside of the loop, does not share
-// its place with %a, which the turn begins with.
+// After a backward jump, a worker may start the next iteration while others
+// still read the condition: %n, which is written and read inside the loop, does
+// not share its memory with %a, which is written at the start of an iteration.
 
 // CHECK-LABEL: @decided code attributes {arena_bytes = 1536 : i64}
 mllm.program.fragment @decided code {
@@ -459,8 +464,9 @@ mllm.program.fragment @decided code {
 
 // -----
 
-// A field points to what either way has set it to: kernels behind the label may
-// read %a and %b, and %c, which lives there alone, shares with neither, but with %n.
+// A field points to the buffer set on either path: kernels after the label may
+// read %a and %b, so %c, which is only live there, shares memory with %n, but
+// not with them.
 
 // CHECK-LABEL: @fields code attributes {arena_bytes = 192 : i64}
 // CHECK-NEXT: buffer offset 128

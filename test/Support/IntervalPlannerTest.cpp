@@ -81,8 +81,8 @@ TEST(IntervalPlanner, PiecesOfNoBytesTakeNoPlace) {
   EXPECT_EQ(plan.bytes, 64);
 }
 
-// The largest first leaves a hole that a piece of the second size would have
-// filled: 64 more bytes than are needed at any time.
+// The largest first leaves a hole that an allocation of the second size would
+// have filled: 64 more bytes than are needed at any time.
 TEST(IntervalPlanner, OtherOrdersAreTriedWhereTheFirstIsNotTheBest) {
   std::mt19937 random(1);
   int64_t better = 0;
@@ -124,7 +124,7 @@ TEST(IntervalPlanner, RandomPlansNeverOverlapAndAreNoWorseThanLargestFirst) {
 }
 
 TEST(IntervalPlanner, ConflictsNeedNotComeFromIntervals) {
-  MemoryConflicts ring(4); // Of four pieces only the opposite ones may share.
+  MemoryConflicts ring(4); // Of four allocations, only opposite ones may share.
   for (size_t i = 0; i < 4; ++i)
     ring.add(i, (i + 1) % 4);
   MemoryPlan plan = planMemory({64, 64, 64, 64}, ring, 0);

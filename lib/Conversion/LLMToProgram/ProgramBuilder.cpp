@@ -248,7 +248,7 @@ Value ProgramBuilder::resolve(Location loc, const KernelWeight &weight) {
 }
 
 void ProgramBuilder::waitIfSplit(Location loc) {
-  BarrierOp::create(code, loc, /*unless_few=*/false, /*if_split=*/true);
+  BarrierOp::create(code, loc, /*unless_decode=*/false, /*if_split=*/true);
 }
 
 void ProgramBuilder::setLayer(Location loc, int64_t layer) {

@@ -29,7 +29,7 @@ namespace llmir {
 
 namespace {
 
-/// Writes the native function of one code fragment.
+/// Emits the native function of one code fragment.
 class FragmentLowering {
 public:
   FragmentLowering(ModuleOp module, FragmentOp fragment)
@@ -51,13 +51,13 @@ private:
   LogicalResult lower(SetFieldOp op);
   LogicalResult lower(RuntimeCallOp op);
 
-  /// Looks at how many tokens the step has.
+  /// Emits the test whether the step is decode-sized.
   void countTokens();
-  /// `few` in a step of few tokens, else `many`.
-  Value whenFew(Value few, Value many) {
-    return LLVM::SelectOp::create(b, isFew, few, many);
+  /// Selects `decode` in a decode-sized step, otherwise `large`.
+  Value selectBySize(Value decode, Value large) {
+    return LLVM::SelectOp::create(b, isDecodeSized, decode, large);
   }
-  /// Gives the worker a step context of its own where the program sets fields.
+  /// Copies the step context for the worker if the program sets fields.
   void copyContext();
   Value i64(int64_t value) {
     return LLVM::ConstantOp::create(b, b.getI64Type(),
@@ -66,25 +66,25 @@ private:
   Value loadField(StepField field) {
     return loadWord(context, static_cast<int32_t>(field));
   }
-  /// Where the eight-byte word number `index` from `base` on is.
+  /// The address of the eight-byte word `index` at `base`.
   Value wordAddress(Value base, int32_t index) {
     return LLVM::GEPOp::create(b, pointer, b.getI64Type(), base,
                                ArrayRef<LLVM::GEPArg>{index});
   }
-  /// The pointer in that word.
+  /// Loads the pointer in that word.
   Value loadWord(Value base, int32_t index) {
     return LLVM::LoadOp::create(b, pointer, wordAddress(base, index), 8);
   }
-  /// Calls a function of the runtime's table; the caller's context comes first.
+  /// Calls a function of the runtime's table; the first argument is the
+  /// caller's context.
   void callRuntime(RuntimeFunction function, ArrayRef<Value> arguments);
-  /// Says that the worker is done with the next place of the code, if anyone
-  /// wants to know.
+  /// Calls `trace` after the next trace site if tracing is enabled.
   void traceSite();
   Value advance(Value base, Value bytes) {
     return LLVM::GEPOp::create(b, pointer, b.getI8Type(), base,
                                ArrayRef<LLVM::GEPArg>{bytes});
   }
-  /// Where the weight lies for the layer register's layer.
+  /// The address of the weight of the current layer.
   FailureOr<Value> weightAddress(GetWeightOp op);
   LogicalResult lowerCall(CallOp call, Value ownWorker, Value ownWorkers);
   /// The constant table of a weight's offsets, one per layer.
@@ -95,16 +95,18 @@ private:
   ImplicitLocOpBuilder b;
   Type pointer;
   LLVM::LLVMFuncOp function;
-  Value context;       ///< The caller's.
-  Value kernelContext; ///< What kernels get: the caller's, or the copy.
+  Value context;       ///< The caller's context.
+  Value kernelContext; ///< The context passed to kernels: the caller's, or the
+                       ///< copy.
   Value worker, workers, arena, weightBase, layer;
-  /// Whether the step has few tokens, and where this worker's own memory then
-  /// is; null where the fragment never asks.
-  Value isFew, ownMemory;
-  Value isTraced;       ///< Whether the caller wants `trace` called.
-  int64_t numSites = 0; ///< Traced places so far.
-  llvm::DenseMap<Value, Value> addresses; ///< Of buffers.
-  llvm::StringMap<Block *> labels;        ///< Each takes the layer register.
+  /// Whether the step is decode-sized, and the address of this worker's own
+  /// memory; null if the fragment does not depend on it.
+  Value isDecodeSized, ownMemory;
+  Value isTraced;                         ///< Whether tracing is enabled.
+  int64_t numSites = 0;                   ///< Number of trace sites so far.
+  llvm::DenseMap<Value, Value> addresses; ///< Addresses of buffers.
+  llvm::StringMap<Block *>
+      labels; ///< Blocks, which take the layer register as argument.
   llvm::StringMap<LLVM::GlobalOp> tables;
 };
 
@@ -129,7 +131,7 @@ LogicalResult FragmentLowering::lower() {
   countTokens();
   copyContext();
   for (auto label : fragment.getBody().getOps<LabelOp>()) {
-    Block *block = function.addBlock(); // Jumps may come before it.
+    Block *block = function.addBlock(); // Jumps may precede it.
     block->addArgument(i64Type, label.getLoc());
     labels[label.getName()] = block;
   }
@@ -161,21 +163,22 @@ LogicalResult FragmentLowering::lowerOp(Operation &op) {
         return success();
       })
       .Default([](Operation *other) {
-        return other->emitOpError("cannot stand in a code fragment");
+        return other->emitOpError("is not allowed in a code fragment");
       });
 }
 
 LogicalResult FragmentLowering::lower(BufferOp op) {
   if (!op.getOffset())
-    return op.emitOpError("has no offset; plan the program's memory first");
+    return op.emitOpError("has no offset; run -plan-program-memory first");
   Value &address = addresses[op.getBuffer()];
   address = advance(arena, i64(*op.getOffset()));
   if (!op.getPerWorker())
     return success();
   if (!op.getWorkerOffset())
-    return op.emitOpError("has no offset in the workers' own memory; plan the "
-                          "program's memory first");
-  address = whenFew(advance(ownMemory, i64(*op.getWorkerOffset())), address);
+    return op.emitOpError(
+        "has no offset in per-worker memory; run -plan-program-memory first");
+  address =
+      selectBySize(advance(ownMemory, i64(*op.getWorkerOffset())), address);
   return success();
 }
 
@@ -203,7 +206,7 @@ LogicalResult FragmentLowering::lower(JumpNextLayerOp op) {
 
 LogicalResult FragmentLowering::lower(JumpOp op) {
   LLVM::BrOp::create(b, ValueRange{layer}, labels.lookup(op.getLabel()));
-  // What stands between a jump and the next label nobody reaches.
+  // Code between a jump and the next label is unreachable.
   b.setInsertionPointToStart(function.addBlock());
   return success();
 }
@@ -221,13 +224,13 @@ LogicalResult FragmentLowering::lower(JumpIfOp op) {
 }
 
 LogicalResult FragmentLowering::lower(BarrierOp op) {
-  if (!op.getUnlessFew() && !op.getIfSplit()) {
+  if (!op.getUnlessDecode() && !op.getIfSplit()) {
     callRuntime(RuntimeFunction::barrier, worker);
     traceSite();
     return success();
   }
   Block *wait = function.addBlock(), *after = function.addBlock();
-  Value passes = isFew;
+  Value passes = isDecodeSized;
   if (op.getIfSplit()) {
     Value split = LLVM::LoadOp::create(
         b, b.getI64Type(),
@@ -238,7 +241,7 @@ LogicalResult FragmentLowering::lower(BarrierOp op) {
   LLVM::CondBrOp::create(b, passes, after, wait);
   b.setInsertionPointToStart(wait);
   callRuntime(RuntimeFunction::barrier, worker);
-  traceSite(); // Only of who waits.
+  traceSite(); // Only if the barrier is executed.
   LLVM::BrOp::create(b, ValueRange(), after);
   b.setInsertionPointToStart(after);
   return success();
@@ -249,7 +252,7 @@ LogicalResult FragmentLowering::lower(BarrierOp op) {
 //===----------------------------------------------------------------------===//
 
 void FragmentLowering::countTokens() {
-  auto limit = fragment->getAttrOfType<IntegerAttr>(kFewTokensAttr);
+  auto limit = fragment->getAttrOfType<IntegerAttr>(kDecodeTokensAttr);
   if (!limit)
     return;
   auto bytesOf = [&](StringRef name) -> int64_t {
@@ -259,9 +262,9 @@ void FragmentLowering::countTokens() {
   Value tokens = LLVM::LoadOp::create(
       b, b.getI64Type(),
       wordAddress(context, static_cast<int32_t>(StepField::num_tokens)), 8);
-  isFew = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::sle, tokens,
-                               i64(limit.getInt()));
-  // The workers' own memory lies behind the arena, one after the other.
+  isDecodeSized = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::sle, tokens,
+                                       i64(limit.getInt()));
+  // The memory of the workers follows the arena.
   Value before = LLVM::MulOp::create(b, worker, i64(bytesOf(kWorkerBytesAttr)));
   ownMemory = advance(advance(arena, i64(bytesOf(kArenaBytesAttr))), before);
 }
@@ -308,7 +311,7 @@ void FragmentLowering::callRuntime(RuntimeFunction function,
 
 void FragmentLowering::traceSite() {
   Block *call = function.addBlock(), *after = function.addBlock();
-  // The code for it goes out of the way of what runs always.
+  // The code for tracing is placed out of line.
   LLVM::CondBrOp::create(b, isTraced, call, ValueRange(), after, ValueRange(),
                          std::pair<uint32_t, uint32_t>(1, 1 << 20));
   b.setInsertionPointToStart(call);
@@ -363,7 +366,8 @@ LLVM::GlobalOp FragmentLowering::offsetTable(WeightOp weight) {
 FailureOr<Value> FragmentLowering::weightAddress(GetWeightOp op) {
   WeightOp weight = findWeight(module, op);
   if (!weight)
-    return op.emitOpError("names the unknown weight ") << op.getWeightAttr();
+    return op.emitOpError("references the unknown weight ")
+           << op.getWeightAttr();
   if (weight.getOffsets().size() == 1)
     return advance(weightBase, i64(weight.getOffsets().front()));
   Value table = LLVM::AddressOfOp::create(b, offsetTable(weight));
@@ -376,9 +380,9 @@ FailureOr<Value> FragmentLowering::weightAddress(GetWeightOp op) {
 
 LogicalResult FragmentLowering::lower(InstructionOp op) {
   Value ownWorker = worker, ownWorkers = workers;
-  if (op.getReplicated()) { // As if it were alone.
-    ownWorker = whenFew(i64(0), worker);
-    ownWorkers = whenFew(i64(1), workers);
+  if (op.getReplicated()) { // As for a single layer.
+    ownWorker = selectBySize(i64(0), worker);
+    ownWorkers = selectBySize(i64(1), workers);
   }
   for (Operation &each : op.getBody().front()) {
     b.setLoc(each.getLoc());
@@ -387,7 +391,7 @@ LogicalResult FragmentLowering::lower(InstructionOp op) {
         return failure();
     } else if (isa<mllm::kernel::KernelOpInterface>(each)) {
       return each.emitOpError(
-          "has no code yet; -emit-kernels makes a function of it");
+          "has no generated function; run -emit-kernels first");
     }
   }
   return success();
@@ -397,8 +401,9 @@ LogicalResult FragmentLowering::lowerCall(CallOp call, Value ownWorker,
                                           Value ownWorkers) {
   auto callee = module.lookupSymbol<LLVM::LLVMFuncOp>(call.getCalleeAttr());
   if (!callee)
-    return call.emitOpError("calls ")
-           << call.getCalleeAttr() << ", which is not a function of LLVM yet";
+    return call.emitOpError("calls ") << call.getCalleeAttr()
+                                      << ", which is not an LLVM function; "
+                                         "lower the generated functions first";
   SmallVector<Value> operands{kernelContext, ownWorker, ownWorkers, layer};
   for (Value operand : call.getArguments()) {
     auto weight = operand.getDefiningOp<GetWeightOp>();
@@ -426,16 +431,17 @@ struct ConvertProgramToLLVMPass
     if (auto models = module.getOps<mllm::SubGraphOp>();
         fragments.empty() && !models.empty()) {
       (*models.begin())
-          .emitOpError("is a model, and the module has no program; "
-                       "-convert-mllm-to-llm and -convert-llm-to-program make "
-                       "one");
+          .emitOpError(
+              "is a model, and the module has no program; -convert-mllm-to-llm "
+              "and -convert-llm-to-program create "
+              "one");
       return signalPassFailure();
     }
     for (FragmentOp fragment : fragments)
       if (fragment.getKind() == FragmentKind::Code &&
           failed(FragmentLowering(module, fragment).lower()))
         return signalPassFailure();
-    // What is left describes data: the packer has read it.
+    // The remaining ops describe data, which the packer has already read.
     for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
       if (isa<FragmentOp, mllm::RegisterOp>(op))
         op.erase();

@@ -47,8 +47,9 @@ static LogicalResult verifyCode(FragmentOp fragment) {
     if (isa<EntryPointOp>(op))
       ++entries;
     else if (entries == 0 && !isa<BufferOp, LogitsOp, InputOp>(op))
-      return op.emitOpError("stands before the entry_point of code fragment '")
-             << fragment.getSymName() << "', where only buffers and inputs may";
+      return op.emitOpError("is before the entry_point of code fragment '")
+             << fragment.getSymName()
+             << "', where only buffers and inputs are allowed";
   }
   if (entries != 1)
     return fragment.emitOpError("code needs one entry_point, found ")
@@ -58,29 +59,29 @@ static LogicalResult verifyCode(FragmentOp fragment) {
   return success();
 }
 
-/// Whether what the op does depends on how many tokens a step has.
-static bool speaksOfFewTokens(Operation &op) {
+/// Whether the op behaves differently in decode-sized steps.
+static bool dependsOnDecodeTokens(Operation &op) {
   if (auto buffer = dyn_cast<BufferOp>(op))
     return buffer.getPerWorker();
   if (auto barrier = dyn_cast<BarrierOp>(op))
-    return barrier.getUnlessFew();
+    return barrier.getUnlessDecode();
   auto instruction = dyn_cast<InstructionOp>(op);
   return instruction && instruction.getReplicated();
 }
 
-/// Rule c4: how many tokens are few must be said.
-static LogicalResult verifyFewTokens(FragmentOp fragment) {
-  if (fragment->hasAttrOfType<IntegerAttr>(kFewTokensAttr))
+/// Rule c4: decode-sized steps must be defined.
+static LogicalResult verifyDecodeTokens(FragmentOp fragment) {
+  if (fragment->hasAttrOfType<IntegerAttr>(kDecodeTokensAttr))
     return success();
   for (Operation &op : fragment.getBody().front())
-    if (speaksOfFewTokens(op))
-      return op.emitOpError("speaks of a step of few tokens in code fragment '")
-             << fragment.getSymName() << "', which has no '" << kFewTokensAttr
-             << "'";
+    if (dependsOnDecodeTokens(op))
+      return op.emitOpError("refers to decode-sized steps in code fragment '")
+             << fragment.getSymName() << "', which has no '"
+             << kDecodeTokensAttr << "'";
   return success();
 }
 
-/// Rule c5: a jump knows where to.
+/// Rule c5: labels are unique.
 static LogicalResult verifyLabels(FragmentOp fragment) {
   llvm::StringMap<LabelOp> known;
   for (LabelOp label : fragment.getBody().front().getOps<LabelOp>()) {
@@ -88,16 +89,16 @@ static LogicalResult verifyLabels(FragmentOp fragment) {
     if (isNew)
       continue;
     InFlightDiagnostic diag =
-        label.emitOpError("stands a second time in code fragment '")
+        label.emitOpError("is defined twice in code fragment '")
         << fragment.getSymName() << "' with the name \"" << label.getName()
         << "\"";
-    diag.attachNote(first->second.getLoc()) << "the first one";
+    diag.attachNote(first->second.getLoc()) << "first defined here";
     return diag;
   }
   return success();
 }
 
-/// Rule c6: different values are different memory.
+/// Rule c6: different values must not alias.
 static LogicalResult verifyLogits(FragmentOp fragment) {
   auto all = fragment.getBody().front().getOps<LogitsOp>();
   if (llvm::range_size(all) < 2)
@@ -105,7 +106,7 @@ static LogicalResult verifyLogits(FragmentOp fragment) {
   InFlightDiagnostic diag =
       (*std::next(all.begin())).emitOpError("is the second in code fragment '")
       << fragment.getSymName() << "'; there is one buffer of logits";
-  diag.attachNote((*all.begin()).getLoc()) << "the first one";
+  diag.attachNote((*all.begin()).getLoc()) << "first defined here";
   return diag;
 }
 
@@ -113,8 +114,8 @@ template <typename... Allowed>
 static LogicalResult verifyHoldsOnly(FragmentOp fragment, StringRef what) {
   for (Operation &op : fragment.getBody().front())
     if (!isa<Allowed...>(op))
-      return op.emitOpError("cannot stand in a fragment of ")
-             << stringifyFragmentKind(fragment.getKind()) << ", which holds "
+      return op.emitOpError("is not allowed in a fragment of ")
+             << stringifyFragmentKind(fragment.getKind()) << ", which contains "
              << what << " only";
   return success();
 }
@@ -126,7 +127,7 @@ LogicalResult FragmentOp::verifyRegions() {
     if (failed(verifyCode(*this)) || failed(verifyLabels(*this)) ||
         failed(verifyLogits(*this)))
       return failure();
-    return verifyFewTokens(*this);
+    return verifyDecodeTokens(*this);
   }
   if (getKind() == FragmentKind::Data) // c2
     return verifyHoldsOnly<WeightOp, ConstantOp>(
@@ -143,8 +144,8 @@ ParseResult parseFragmentKind(OpAsmParser &parser, FragmentKindAttr &kind) {
       name == "table" ? FragmentKind::Text : symbolizeFragmentKind(name);
   if (!known)
     return parser.emitError(loc)
-           << "unknown kind of fragment '" << name
-           << "'; it is code, data or text (or table, which is text)";
+           << "unknown fragment kind '" << name
+           << "'; expected code, data or text (or table, a synonym of text)";
   kind = FragmentKindAttr::get(parser.getContext(), *known);
   return success();
 }
@@ -162,7 +163,8 @@ LogicalResult WeightOp::verify() {
   if (getOffsets().empty() || getOffsets().size() != getSources().size()) // c1
     return emitOpError("has ")
            << getSources().size() << " sources and " << getOffsets().size()
-           << " offsets; each source needs one offset, and one is the least";
+           << " offsets; expected one offset for each source, and at least one "
+              "source";
   for (int64_t offset : getOffsets())
     if (offset < 0 || offset % 64 != 0) // c2
       return emitOpError("offset ")
@@ -199,7 +201,7 @@ LogicalResult OutputOp::verify() {
 // SetFieldOp, RuntimeCallOp
 //===----------------------------------------------------------------------===//
 
-/// Reads one of the `count` names of an enum as its number.
+/// Parses one of the `count` names of an enum as its value.
 template <typename Enum>
 static ParseResult parseEnumName(OpAsmParser &parser, IntegerAttr &number,
                                  int count, const char *(*nameOf)(Enum),
@@ -264,7 +266,7 @@ LogicalResult SetFieldOp::verify() {
       field == StepField::weights || field == StepField::state ||
       field == StepField::trace) // c1
     return emitOpError("sets '")
-           << stepFieldName(field) << "', which belongs to the caller";
+           << stepFieldName(field) << "', which is owned by the caller";
   bool pointer = isPointerField(field);
   bool isSet =
       pointer ? static_cast<bool>(getBuffer()) : getValue().has_value();
@@ -272,8 +274,8 @@ LogicalResult SetFieldOp::verify() {
       pointer ? getValue().has_value() : static_cast<bool>(getBuffer());
   if (isOther || isSet == getRestored()) // c2
     return emitOpError("'") << stepFieldName(field) << "' needs "
-                            << (pointer ? "a buffer" : "a number")
-                            << " or to be restored, and nothing else";
+                            << (pointer ? "a buffer" : "an integer")
+                            << " or 'restored', and nothing else";
   return success();
 }
 
@@ -283,11 +285,11 @@ LogicalResult RuntimeCallOp::verify() {
            << getFunction() << "; the runtime has " << kNumRuntimeFunctions;
   RuntimeFunction function = getRuntimeFunction();
   if (function == RuntimeFunction::barrier) // c1
-    return emitOpError("calls 'barrier', which every worker calls: use "
+    return emitOpError("calls 'barrier', which every worker must call: use "
                        "mllm.program.barrier");
   if (function == RuntimeFunction::trace) // c1
-    return emitOpError("calls 'trace', which the lowering to LLVM does where "
-                       "code is traced");
+    return emitOpError(
+        "calls 'trace', which only the lowering to LLVM inserts");
   SmallVector<RuntimeParameter> numbers;
   size_t pointers = 0;
   for (RuntimeParameter parameter : runtimeSignature(function)) {
@@ -301,7 +303,7 @@ LogicalResult RuntimeCallOp::verify() {
            << getBuffers().size() << " buffers to '"
            << runtimeFunctionName(function) << "', which takes " << pointers;
   if (getNumbers().size() != numbers.size()) // c3
-    return emitOpError("passes ") << getNumbers().size() << " numbers to '"
+    return emitOpError("passes ") << getNumbers().size() << " scalars to '"
                                   << runtimeFunctionName(function)
                                   << "', which takes " << numbers.size();
   for (auto [index, number, wanted] : llvm::enumerate(getNumbers(), numbers)) {
@@ -309,7 +311,7 @@ LogicalResult RuntimeCallOp::verify() {
     bool real = wanted == RuntimeParameter::Real;
     if (!typed || !(real ? typed.getType().isF64()
                          : typed.getType().isSignlessInteger(64))) // c3
-      return emitOpError("number ") << index << " is " << number << ", but '"
+      return emitOpError("scalar ") << index << " is " << number << ", but '"
                                     << runtimeFunctionName(function)
                                     << "' takes " << (real ? "f64" : "i64");
   }
@@ -326,7 +328,7 @@ static LogicalResult verifyLabel(Operation *jump, StringRef name) {
     if (label.getName() == name)
       return success();
   return jump->emitOpError("jumps to label \"")
-         << name << "\", which this fragment lacks";
+         << name << "\", which is not in this fragment";
 }
 
 LogicalResult JumpNextLayerOp::verify() {
@@ -341,12 +343,11 @@ LogicalResult JumpIfOp::verify() {
   auto type = cast<MemRefType>(getCondition().getType());
   if (!type.getElementType().isSignlessInteger(32) ||
       type.getNumElements() == 0) // c2
-    return emitOpError("looks at the first element of ")
-           << type << ", which is no i32 number";
+    return emitOpError("needs a condition of type i32, not ") << type;
   if (auto buffer = getCondition().getDefiningOp<BufferOp>();
       buffer && buffer.getPerWorker()) // c3
-    return emitOpError("looks at a buffer that is per_worker, so that workers "
-                       "could go different ways");
+    return emitOpError(
+        "has a per_worker condition, so workers could take different branches");
   return success();
 }
 
@@ -354,16 +355,16 @@ LogicalResult JumpIfOp::verify() {
 // InstructionOp
 //===----------------------------------------------------------------------===//
 
-/// Rule c2: workers do not write over each other's results.
+/// Rule c2: workers do not overwrite each other's results.
 static LogicalResult verifyReplicated(kernel::KernelOpInterface op) {
   for (OpOperand &operand : op->getOpOperands()) {
     if (!op.writesOperand(operand))
       continue;
     auto buffer = operand.get().getDefiningOp<BufferOp>();
     if (!buffer || !buffer.getPerWorker())
-      return op->emitOpError("is in a replicated instruction and writes a "
-                             "buffer that is not per_worker, so that workers "
-                             "would write over each other's results");
+      return op->emitOpError(
+          "is in a replicated instruction and writes a buffer that is not "
+          "per_worker, so workers would overwrite each other's results");
   }
   return success();
 }
@@ -374,15 +375,15 @@ LogicalResult InstructionOp::verifyRegions() {
   for (Operation &op : getBody().front()) {
     auto kernel = dyn_cast<kernel::KernelOpInterface>(op);
     if (!kernel && !isa<GetWeightOp, CallOp>(op)) // c1
-      return op.emitOpError("cannot be in an instruction, which holds "
-                            "mllm.program.get_weight, kernels, and "
-                            "mllm.program.call only");
+      return op.emitOpError(
+          "is not allowed in an instruction, which contains only "
+          "mllm.program.get_weight, kernels, and mllm.program.call");
     runsAny |= !isa<GetWeightOp>(op);
     if (kernel && getReplicated() && failed(verifyReplicated(kernel)))
       return failure();
   }
   if (!runsAny) // c1
-    return emitOpError("runs neither a kernel nor a call");
+    return emitOpError("contains neither a kernel nor a call");
   return success();
 }
 
@@ -432,7 +433,7 @@ static SymbolOp lookupInFragments(SymbolTableCollection &tables,
   return nullptr;
 }
 
-/// What an instruction sees of a packed weight.
+/// The type of a packed weight in an instruction.
 static MemRefType typeOfWeight(WeightOp weight) {
   Builder b(weight.getContext());
   const int64_t bytes = weight.getBytes();
@@ -448,7 +449,7 @@ LogicalResult GetWeightOp::verifySymbolUses(SymbolTableCollection &tables) {
              : WeightOp();
   if (!weight) // c1
     return emitOpError("gets weight ")
-           << getWeightAttr() << ", which no data fragment declares";
+           << getWeightAttr() << ", which is not declared in a data fragment";
   // The weight's own verifier may not have seen it yet.
   IntegerAttr bytes = weight.getBytesAttr();
   if (!bytes.getType().isSignlessInteger(64) || // c2
@@ -460,7 +461,7 @@ LogicalResult GetWeightOp::verifySymbolUses(SymbolTableCollection &tables) {
                                                 /*Signed=*/true)
                               << " bytes in layout \"" << weight.getLayout()
                               << "\"";
-    diag.attachNote(weight.getLoc()) << "the weight";
+    diag.attachNote(weight.getLoc()) << "weight declared here";
     return diag;
   }
   return success();
@@ -482,7 +483,7 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &tables) {
   if (takes != passes) // c1
     return emitOpError("passes ")
            << passes << " arguments to " << getCalleeAttr() << ", "
-           << kImplicitArguments << " of which are the worker's; it takes "
+           << kImplicitArguments << " of which are implicit; it takes "
            << takes;
   return success();
 }
@@ -494,7 +495,7 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &tables) {
 LogicalResult YieldOp::verify() {
   if (isa_and_nonnull<kernel::KernelOpInterface>((*this)->getParentOp()))
     return success();
-  return emitOpError("does not end the region of a kernel"); // c1
+  return emitOpError("does not terminate the region of a kernel"); // c1
 }
 
 } // namespace llmir::mllm::program

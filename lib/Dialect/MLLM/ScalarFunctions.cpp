@@ -87,7 +87,7 @@ static ReducedAngle reduceAngle(Scalars s, Value angle) {
                                      quarter)};
 }
 
-/// For f32 numbers m * 2^e with e at least 2 (Payne and Hanek). Only 64 bits of
+/// For f32 values m * 2^e with e at least 2 (Payne and Hanek). Only 64 bits of
 /// 2/pi affect the product with m modulo 4: higher bits contribute multiples of
 /// 4, lower bits less than 2^-38.
 static ReducedAngle reduceFarAngle(Scalars s, Value x) {
@@ -169,7 +169,7 @@ std::pair<Value, Value> emitCosSin(OpBuilder &b, Location loc, Value angle) {
   return cosSinOf(s, reduceAngle(s, angle));
 }
 
-/// Cosine and sine of f32 numbers of any magnitude.
+/// Cosine and sine of f32 values of any magnitude.
 static std::pair<Value, Value> cosSinOfF32(Scalars s, Value x) {
   Type f32 = x.getType();
   Value size = math::AbsFOp::create(s.b, s.loc, x);
@@ -257,7 +257,7 @@ Value emitUnsignedQuotient(OpBuilder &b, Location loc, Value x, Value y,
                            QuotientRounding rounding) {
   Scalars s{b, loc};
   Value zero = s.integer(x.getType(), 0), one = s.integer(x.getType(), 1);
-  // No divisor is 0, as kernels check.
+  // Kernels verify that no divisor is 0.
   Value divisor = arith::MaxUIOp::create(b, loc, y, one);
   Value quotient = arith::DivUIOp::create(b, loc, x, divisor);
   if (rounding == QuotientRounding::Up) {

@@ -32,7 +32,7 @@ func.func @own(%k: tensor<?x2x4xbf16>, %v: tensor<?x2x6xbf16>, %slots: tensor<?x
   return %y : tensor<?x4x6xf32>
 }
 
-// One that comes from the caller, or goes to it, is the caller's.
+// A cache that is an argument or a result is owned by the caller.
 // CHECK-LABEL: func @given(
 // CHECK-SAME: %[[C:.*]]: !llvm.ptr,
 // CHECK-SAME: -> !llvm.ptr

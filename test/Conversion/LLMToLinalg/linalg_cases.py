@@ -18,7 +18,7 @@ NAN, INF = float("nan"), float("inf")
 
 
 def numbers(name, kind, *shape, scale=1.0):
-    """Random numbers of a kind, the same for the same name."""
+    """Random values of a kind, the same for the same name."""
     random = np.random.RandomState(zlib.crc32(name.encode()) & 0x7FFFFFFF)
     return rounded(kind, random.uniform(-scale, scale, shape))
 
@@ -75,7 +75,7 @@ def rows():
 
 
 def special_rows():
-    """A softmax of rows with infinite numbers: nothing to choose, one to choose, NaN."""
+    """A softmax of rows with infinities: all masked, all but one masked, NaN."""
     x = np.array([[-INF] * 4, [1, -INF, 2, -INF], [INF, 0, 1, 2], [NAN, 0, -INF, 1], [88, 89, -90, 0]])
     yield unary("softmax_special", "softmax", Argument("x", tensor("f32", "?", 4), x))
     yield unary("silu_special", "silu", Argument("x", tensor("f32", 4), np.array([-90, 90, 0, NAN])))
@@ -152,7 +152,7 @@ BLOCK_FORMATS = {"q8_0": ("i8", 32, "true"), "q4_0": ("i4", 32, "true"), "q4_1":
 
 
 def stored_blocks(name, kind, *shape):
-    """An argument in a block format, with random bytes and small scales; the reference has its numbers in f32."""
+    """An argument in a block format, with random bytes and small scales; the reference has its values in f32."""
     element, block, symmetric = BLOCK_FORMATS[kind]
     random = np.random.RandomState(zlib.crc32((name + kind).encode()) & 0x7FFFFFFF)
     count = int(np.prod(shape)) // block
@@ -462,7 +462,7 @@ def special_numbers():
 
 
 def special_scales():
-    """Scales of 0 and NaN beside zero points: NaN is the least integer, all of a scale of 0 the zero point."""
+    """Scales of 0 and NaN with zero points: NaN is the least integer, elements with scale 0 are the zero point."""
     row = [NAN, INF, -INF, 1.0, -2.5, 0.5]
     x = Argument("x", "tensor<3x6xf32>", np.array([row] * 3))
     s, z = Argument("s", "tensor<3xf32>", np.array([1.0, 0.0, NAN])), integers("z", [3, 5, 7], kind="i8")
@@ -533,7 +533,7 @@ def experts():
 def ffn(name, kind, dynamic, gate, up, down, columns=8):
     rows = "?" if dynamic else 3
     x = floats("x", kind, (3, columns), (0,) if dynamic else ())
-    # One expert twice; descending and ascending numbers.
+    # One expert twice; descending and ascending ids.
     chosen = integers("e", [[2, 0, 3], [1, 1, 0], [0, 1, 2]], sizes=[rows, 3])
     weights = floats("w", kind, (3, 3), (0,) if dynamic else ())
     arguments = [x, chosen, weights, gate, up, down]

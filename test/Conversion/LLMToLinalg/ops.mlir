@@ -106,7 +106,7 @@ func.func @fused(%x: tensor<?x8xf32>, %r: tensor<?x8xf32>, %g: tensor<8xf32>) ->
   return %a, %s : tensor<?x8xf32>, tensor<?x8xf32>
 }
 
-// Other ops stay, whatever their dialect.
+// Ops of other dialects are preserved.
 // CHECK-LABEL: func @others(
 func.func @others(%x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK: check.expect_close

@@ -35,14 +35,14 @@ TOLERANCE = {"f32": 2e-5, "f16": 2e-3, "bf16": 1.6e-2}
 
 
 def round_bf16(x):
-    """The nearest numbers of bf16, as f32."""
+    """Rounds to bf16, as f32."""
     bits = np.asarray(x, np.float32).view(np.uint32).astype(np.uint64)
     rounded = ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16 << 16).astype(np.uint32)
     return np.where(np.isfinite(x), rounded.view(np.float32), x).astype(np.float32)
 
 
 def rounded(kind, x):
-    """The numbers as a tensor of that kind holds them."""
+    """The values rounded to that element type."""
     if kind == "f16":
         return np.asarray(x, np.float32).astype(np.float16).astype(np.float32)
     return round_bf16(x) if kind == "bf16" else np.asarray(x, np.float32)
@@ -183,7 +183,7 @@ def read_printed(text):
 
 
 def deviation(kind, expected, bits):
-    """The greatest difference of a result, relative to the elements' size; infinite where an element is of another
+    """The greatest difference of a result, relative to the elements' size; infinite if an element is of another
     kind (NaN, infinite)."""
     if not kind.startswith(("f", "bf")):
         return 0.0 if np.array_equal(expected.ravel(), bits) else np.inf
@@ -200,7 +200,7 @@ def deviation(kind, expected, bits):
 
 
 class Upstream:
-    """The tools, and the folder for what passes between them."""
+    """The tools, and the directory for what passes between them."""
 
     def __init__(self, folder, llmir_opt, llmir_translate, mlir_opt, mlir_runner, libraries, flags=()):
         self.folder, self.flags, self.libraries = folder, list(flags), libraries

@@ -2,8 +2,8 @@
 
 // Branches and loops of functions are labels and jumps.
 
-// The results have buffers of their own, which both ways copy into; counts are
-// set again behind a label, where nobody knows which way they came.
+// The results have their own buffers, to which both branches copy; counts are
+// set again after a label, where their values are unknown.
 // CHECK: mllm.program.fragment @llmir_step code
 // CHECK-DAG: input "arg0"(%[[C:.*]]) columns 1 : memref<1x16xi32>
 // CHECK-DAG: input "arg1"(%[[X:.*]]) columns 16 : memref<3x16xf32>
@@ -34,8 +34,8 @@
 // CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: barrier
 // CHECK-NEXT: label "end0"
-// The branch's own result may be written over; what comes from outside of a
-// branch may not, though nobody reads it later.
+// A result computed in the branch may be overwritten; a value from outside of
+// the branch may not, even if it is not read later.
 // CHECK-NEXT: set_field num_tokens to 3
 // CHECK-NEXT: instruction {
 // CHECK-NEXT: kernel.elementwise {{.*}}%[[R]]{{[, ]}}{{.*}}%[[R]]{{[, ]}}{{.*}}label = "silu_16"
@@ -58,8 +58,8 @@ func.func @branch(%c: tensor<i1>, %x: tensor<3x16xf32>) -> tensor<3x16xf32> {
 
 // -----
 
-// What a region reads, no op before its end may write over: %y is read in each
-// turn, and behind the loop.
+// Values that a region reads must not be overwritten before its end: %y is read
+// in each iteration, and after the loop.
 // CHECK: mllm.program.fragment @llmir_step code
 // CHECK-DAG: input "arg0"(%[[X:.*]]) columns 16
 // CHECK-DAG: input "arg1"(%[[C:.*]]) columns 1
@@ -77,7 +77,8 @@ func.func @branch(%c: tensor<i1>, %x: tensor<3x16xf32>) -> tensor<3x16xf32> {
 // CHECK-NEXT: barrier
 // CHECK-NEXT: label "loop0"
 // CHECK-NEXT: set_field num_tokens to 3
-// What the condition makes stays where it is, for the body and behind the loop.
+// Values computed in the condition remain in place, for the body and after the
+// loop.
 // CHECK-NEXT: instruction {
 // CHECK-NEXT: kernel.elementwise {{.*}}%[[B]]{{[, ]}}{{.*}}%[[D:[0-9]+]]{{[, ]}}{{.*}}label = "silu_16"
 // CHECK: program.yield
@@ -94,7 +95,7 @@ func.func @branch(%c: tensor<i1>, %x: tensor<3x16xf32>) -> tensor<3x16xf32> {
 // CHECK: program.yield
 // CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: {{^ +}$}}
-// The values change places: one is put aside.
+// The values are swapped: one is copied to a temporary.
 // CHECK-NEXT: instruction {
 // CHECK-NEXT: kernel.copy_box {{.*}}%[[A]]{{[, ]}}{{.*}}%[[ASIDE:[0-9]+]]{{[, ]}}{{.*}}label = "copy_box"
 // CHECK-NEXT: {{^ +}$}}

@@ -2,7 +2,8 @@
 
 // A mixture of experts in a step whose matrices are stored in blocks: inputs are
 // int8, as those of projections. The tokens' rows are quantized once for gate and
-// up, and gathered as they are; what the gate leaves is quantized at its places.
+// up, and gathered in that form; the result of the gate is quantized at its
+// places.
 
 !cache = !llm.paged_kv_cache<bf16, 1, 2, 8, 16, 128>
 !table = tensor<100x512xbf16>
@@ -29,7 +30,7 @@
 // CHECK-NEXT: kernel.moe_gate {{.*}}%[[GATE]]{{[, ]}}{{.*}}%[[UP]]{{[, ]}}{{.*}}%[[GATE]]{{[, ]}}{{.*}}label = "moe_gate_256"
 // CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: barrier{{$}}
-// Places are more than tokens: no worker makes all of them itself.
+// There are more places than tokens: they are not replicated.
 // CHECK-NEXT: instruction {
 // CHECK-NEXT: kernel.quantize_rows {{.*}}%[[GATE]]{{[, ]}}{{.*}}%[[BYTES:[0-9]+]]{{[, ]}}{{.*}}memref<16x112xf32>) {choices = 2 : i64, columns = 256 : i64, group = 32 : i64, label = "moe_quantize_rows_256x32", padded = 16 : i64, segment = 16 : i64}
 // CHECK-NEXT: {{^ +}$}}

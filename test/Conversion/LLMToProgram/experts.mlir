@@ -1,14 +1,14 @@
 // RUN: llmir-opt %s --convert-llm-to-program --mllm-synchronize-program | FileCheck %s
 
 // A mixture of experts: the experts' matrices are one weight, and there is room
-// for every pair of a token and an expert. Each matrix begins with a tile of its
-// own: 5 · 2 tiles of 16 lines.
+// for every pair of a token and an expert. Each matrix starts with a new tile:
+// 5 · 2 tiles of 16 lines.
 
 // CHECK: weight @weight.arg2 "tiles16" "bf16" [5, 20, 32] bytes 10240 sources ["arg2"]
 // CHECK: weight @weight.arg3 "tiles16" "bf16" [5, 20, 32] bytes 10240 sources ["arg3"]
 // CHECK: weight @weight.arg4 "tiles16" "f32" [5, 32, 20] bytes 12800 sources ["arg4"]
 
-// Beside matrices of bf16, the tokens' rows are rounded before they are gathered.
+// For bf16 matrices, the tokens' rows are rounded before they are gathered.
 // CHECK: kernel.moe_route {{.*}}%{{[0-9]+}}{{[, ]}}{{.*}}%[[WEIGHTS:[0-9]+]]{{[, ]}}{{.*}}%[[CHOSEN:[0-9]+]]{{[, ]}}{{.*}}{experts = 5 : i64, label = "moe_route_2x5", normalize, top_k = 2 : i64}
 // CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: barrier

@@ -1,6 +1,6 @@
 // RUN: llmir-opt %s --convert-llm-to-program --split-input-file --verify-diagnostics
 
-// What a program of a function cannot have.
+// Unsupported ops in programs of functions.
 
 func.func @f(%x: tensor<7x16xf32>) -> tensor<7x16xf32> {
   return %x : tensor<7x16xf32>
@@ -68,8 +68,7 @@ func.func @f(%x: tensor<4x16xf32>) -> tensor<4x16xf32> attributes {llm.num_ranks
 
 // -----
 
-// Weights in a file's blocks are read as what they stand for: a result would
-// not be the integers.
+// Weights in block formats are decoded: a result would not be the integers.
 !q = !llm.quantized_tensor<i8, [6, 64], true, false, -1, 32, 8, format = q8_0>
 func.func @f(%q: !q) -> !q {
   // expected-error@+1 {{; a program gives tensors}}
@@ -243,7 +242,7 @@ func.func @f(%i: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> attributes {llm
 
 // -----
 
-// Regions are looked at as well.
+// Regions are checked as well.
 func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   %r = mllm.cf.while (%x) : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%a: tensor<4xf32>):

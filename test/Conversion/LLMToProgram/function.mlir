@@ -1,6 +1,6 @@
 // RUN: llmir-opt %s --convert-llm-to-program --mllm-synchronize-program --split-input-file | FileCheck %s
 
-// A function that is no step: arguments and constants are inputs or weights,
+// A function other than a step: arguments and constants are inputs or weights,
 // counts are set when they change, results are outputs at the end.
 
 // CHECK: mllm.program.fragment @weights data
@@ -33,7 +33,7 @@ func.func @f(%x: tensor<7x24xf32>, %w: tensor<20x24xbf16>) -> tensor<7x20xf32> {
 
 // -----
 
-// Index arrays are what the context points to; narrow results are rounded.
+// Fields of the context point to index arrays; narrow results are rounded.
 // CHECK: mllm.program.fragment @llmir_step code
 // CHECK: input "arg0"(%[[IDS:.*]]) columns 9 : memref<1x16xi32>
 // CHECK: entry_point
@@ -56,8 +56,8 @@ func.func @f(%ids: tensor<9xi32>, %t: tensor<50x16xf32>) -> tensor<9x16xbf16> {
 
 // -----
 
-// What the runtime does is a call by one worker between two barriers, and the
-// layers of a rank stand behind those of the ranks before it.
+// Runtime calls are executed by one worker between two barriers, and the layers
+// of a rank follow those of the previous ranks.
 !cache = !llm.paged_kv_cache<f32, 2, 1, 16, 8, 64>
 // CHECK: mllm.program.fragment @llmir_step code attributes {kv_cache = !llm.paged_kv_cache<f32, 2, 1, 16, 8, 64>, num_ranks = 2 : i64}
 // CHECK: input "arg1.rank0"(%[[IDS:.*]]) columns 2
@@ -86,8 +86,8 @@ func.func @f(%k: tensor<6x1x16xf32>, %ids: tensor<2xi32>) -> !cache attributes {
 
 // -----
 
-// The second append may give a worker a slot that another one writes in the
-// first, so it waits.
+// In the second append, a worker may write a slot that another one writes in
+// the first, so a barrier is needed.
 // Slots that do not come from reserve_kv are checked first.
 // CHECK: mllm.program.fragment @llmir_step code
 // CHECK: runtime_call check_slots(%{{.*}}, %[[S:.*]]) [2]

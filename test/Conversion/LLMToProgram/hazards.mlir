@@ -1,8 +1,8 @@
 // RUN: llmir-opt %s --convert-llm-to-program="token-budget=8 max-logit-rows=4" --mllm-synchronize-program --split-input-file | FileCheck %s
 
-// When results may be written over their operands, and where barriers stand.
-// What rows of an embedding matmuls read, each worker makes for itself in a step
-// of few tokens, and waits for nobody then.
+// When results may overwrite their operands, and where barriers are required.
+// Rows of an embedding that matmuls read are replicated in a decode-sized step,
+// without a barrier.
 
 !cache = !llm.paged_kv_cache<f32, 1, 1, 16, 16, 128>
 
@@ -17,15 +17,15 @@ func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, 
   %y = llm.linear %x, %w : tensor<?x16xf32>, tensor<16x16xf32> -> tensor<?x16xf32>
   %t = tensor.dim %x, %c0 : tensor<?x16xf32>
   %h = tensor.expand_shape %y [[0], [1, 2]] output_shape [%t, 1, 16] : tensor<?x16xf32> into tensor<?x1x16xf32>
-  // %y is read again below, under its other name: rope needs a buffer of its own.
-  // Whole heads stay with the worker that computed them.
+  // %y is read again below, under its other name: rope needs a separate buffer.
+  // Whole heads are processed by the worker that computed them.
   // CHECK: rope_angles
   // CHECK-NEXT: {{^ +}$}}
   // CHECK-NEXT: instruction replicated {
   // CHECK-NEXT: get_weight @e :
   // CHECK-NEXT: kernel.embedding {{.*}}%{{[0-9]+}}{{[, ]}}{{.*}}label = "embedding_f32_100x16"
   // CHECK-NEXT: {{^ +}$}}
-  // CHECK-NEXT: barrier unless_few{{$}}
+  // CHECK-NEXT: barrier unless_decode{{$}}
   // CHECK-NEXT: instruction {
   // CHECK-NEXT: get_weight @w :
   // CHECK-NEXT: kernel.linear {{.*}}%{{[0-9]+}}{{[, ]}}{{.*}}%[[Y:[0-9]+]]{{[, ]}}{{.*}}label = "linear_f32_16x16"
@@ -64,7 +64,7 @@ mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
 // CHECK-NEXT: kernel.linear {{.*}}%[[BX]]{{[, ]}}{{.*}}%[[BY:[0-9]+]]{{[, ]}}{{.*}}label = "linear_f32_16x16"
 // CHECK-NEXT: {{^ +}$}}
 // Every worker multiplies its own columns of the product; %x was complete
-// before the barrier and ends here, so the result lies over it. But other
+// before the barrier and dies here, so the result could overwrite it. But other
 // workers may still read %x for their product.
 // CHECK-NEXT: barrier
 // CHECK-NEXT: instruction {
@@ -106,7 +106,7 @@ func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, 
 
 // -----
 
-// What enters a loop and is read after it as well is copied first.
+// A value that enters a loop and is also read after it is copied first.
 
 !cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
 mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
@@ -117,7 +117,7 @@ mllm.tensor.register @w1 : tensor<16x16xf32> {source = "w1"}
 // CHECK-NEXT: get_weight @e :
 // CHECK-NEXT: kernel.embedding {{.*}}%[[X:[0-9]+]]{{[, ]}}{{.*}}label = "embedding_f32_100x16"
 // CHECK-NEXT: {{^ +}$}}
-// CHECK-NEXT: barrier unless_few{{$}}
+// CHECK-NEXT: barrier unless_decode{{$}}
 // CHECK-NEXT: instruction {
 // CHECK-NEXT: kernel.elementwise {{.*}}%[[X]]{{[, ]}}{{.*}}%[[OWN:[0-9]+]]{{[, ]}}{{.*}}label = "copy_16"
 // CHECK-NEXT: ^bb0(%[[E:.*]]: f32):
@@ -127,7 +127,8 @@ mllm.tensor.register @w1 : tensor<16x16xf32> {source = "w1"}
 // CHECK-NEXT: set_layer 0
 // CHECK-NEXT: barrier{{$}}
 // CHECK-NEXT: label "layers.0"
-// A sum is not stored where other workers still read the matmul's input.
+// A sum does not overwrite the matmul's input, which other workers may still
+// read.
 // CHECK-NEXT: instruction {
 // CHECK-NEXT: get_weight @w :
 // CHECK-NEXT: kernel.linear {{.*}}%[[OWN]]{{[, ]}}{{.*}}%[[OWN]]{{[, ]}}{{.*}}%[[Y:[0-9]+]]{{[, ]}}{{.*}}label = "linear_f32_16x16_add"
@@ -166,8 +167,8 @@ func.func private @layer(%x: tensor<?x16xf32>, %w: tensor<16x16xf32>) -> tensor<
 
 // -----
 
-// Calls that do not feed the next one are no run: each reads the same %x, which
-// none may write over.
+// Calls without data dependence are not a run: each reads the same %x, which
+// must not be overwritten.
 
 !cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
 mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
@@ -180,7 +181,7 @@ mllm.tensor.register @w1 : tensor<16x16xf32> {source = "w1"}
 // CHECK-NEXT: kernel.embedding {{.*}}%[[X:[0-9]+]]{{[, ]}}{{.*}}label = "embedding_f32_100x16"
 // CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: set_layer 0
-// CHECK-NEXT: barrier unless_few{{$}}
+// CHECK-NEXT: barrier unless_decode{{$}}
 // CHECK-NEXT: label "layers.0"
 // CHECK-NEXT: instruction {
 // CHECK-NEXT: get_weight @w :
@@ -315,8 +316,8 @@ func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, 
 
 // -----
 
-// Two values that start as one are two in the loop; a run after it may not
-// write over what it does not carry.
+// Two loop-carried values with the same initial value are separate in the loop;
+// a run after it must not overwrite values that it does not carry.
 
 // CHECK: fragment @llmir_step code
 // CHECK: get_weight @e :
@@ -362,7 +363,7 @@ func.func private @one(%x: tensor<?x16xf32>) -> tensor<?x16xf32> {
 // -----
 
 // A value that one callee returns twice has two readers of one buffer: the
-// first of them may not write over it.
+// first of them must not overwrite it.
 
 // CHECK: fragment @llmir_step code
 // CHECK: get_weight @w :

@@ -23,7 +23,7 @@ func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, 
 
 // -----
 
-// An op that nobody has written a kernel for.
+// An op without a kernel.
 !cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
 mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
 mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
@@ -180,7 +180,7 @@ func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, 
 
 // -----
 
-// A step has its block tables; which sequence a row names is for the runtime.
+// A step has its block tables; sequences are identified by the runtime.
 !cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
 mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
 func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
@@ -194,7 +194,7 @@ func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, 
 
 // -----
 
-// The documents' batched form.
+// The batched form.
 !cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
 mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
 mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
@@ -231,7 +231,7 @@ func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, 
 
 // -----
 
-// Two values that change places from layer to layer.
+// Two values that are swapped from layer to layer.
 !cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
 mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
 mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}

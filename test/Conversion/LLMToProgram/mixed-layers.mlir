@@ -1,7 +1,8 @@
 // RUN: llmir-opt %s --convert-llm-to-program="token-budget=8 max-logit-rows=4" --mllm-synchronize-program | FileCheck %s
 
 // Layers whose weights are stored in different formats, as in files of Q4_K_M:
-// each run of equal ones is a loop of its own, and equal matmuls have equal kernels.
+// each run of equal layers is a separate loop, and equal matmuls have equal
+// kernels.
 
 !cache = !llm.paged_kv_cache<bf16, 4, 2, 8, 16, 128>
 !four = !llm.quantized_tensor<i4, [256, 256], false, false, -1, 256, 4, format = q4_k>
@@ -12,7 +13,7 @@
 // CHECK: weight @w2 "tiles16" "int6:g16:k256:f16" [256, 256] bytes 53760 sources ["w2"] at {{.*}} first_layer 2
 // CHECK: weight @w3 "tiles16" "int4:g32:k256:min:f16" [256, 256] bytes 37888 sources ["w3"] at {{.*}} first_layer 3
 
-// The rows that a layer function quantizes are made anew in each of its loops.
+// The quantized rows of a layer function are recomputed in each of its loops.
 // CHECK: label "layers.0"
 // CHECK: kernel.quantize_rows ins({{.*}}) outs({{.*}}) [[QUANTIZE:{.*}]]
 // CHECK: get_weight @w0 :

@@ -1,6 +1,6 @@
 // RUN: llmir-opt %s --convert-llm-to-program --split-input-file --verify-diagnostics
 
-// What is quantized in a step is a parameter, and only for a product.
+// In a step, only parameters that are operands of products are quantized.
 !cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
 !w8 = !llm.quantized_tensor<i8, [16, 64], true, true, 0, -1, 8>
 mllm.tensor.register @w : tensor<16x64xf32> {source = "w"}

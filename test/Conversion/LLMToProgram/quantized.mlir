@@ -1,7 +1,7 @@
 // RUN: llmir-opt %s --split-input-file --convert-llm-to-program="token-budget=8 max-logit-rows=4" --mllm-synchronize-program | FileCheck %s
 
 // A step of two equal layers whose projections -llm-quantize has rewritten: the
-// parameters are packed as integers, and only so.
+// parameters are packed only as integers.
 
 !cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
 !w8 = !llm.quantized_tensor<i8, [16, 64], true, true, 0, 32, 8>
@@ -15,12 +15,12 @@
 // CHECK-NEXT: weight @l0.up "tiles16" "int4:asym" [64, 16] bytes 832 sources ["l0.up", "l1.up"] at [31488, 32320]{{$}}
 // CHECK-NEXT: {{^ +}$}}
 
-// Two products of one value share its bytes.
+// Two products of one value share its quantized rows.
 // CHECK: label "layers.0"
 // CHECK: instruction replicated {
 // CHECK-NEXT: kernel.quantize_rows {{.*}}%[[X:[0-9]+]]{{[, ]}}{{.*}}%[[BYTES:[0-9]+]]{{[, ]}}{{.*}}memref<8x32xf32>) {columns = 64 : i64, group = 32 : i64, label = "quantize_rows_64x32", padded = 32 : i64, segment = 32 : i64}
 // CHECK-NEXT: {{^ +}$}}
-// CHECK-NEXT: barrier unless_few
+// CHECK-NEXT: barrier unless_decode
 // CHECK-NEXT: instruction {
 // CHECK-NEXT: get_weight @l0.down :
 // CHECK-NEXT: kernel.linear {{.*}}%[[BYTES]]{{[, ]}}{{.*}}%[[A:[0-9]+]]{{[, ]}}{{.*}}{columns = 64 : i64, format = "int8:g32", label = "quantized_linear_16x64", rows = 16 : i64, segment = 32 : i64}
@@ -77,7 +77,7 @@ func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, 
 
 // -----
 
-// In a function, integers are rows of numbers that the program packs.
+// In a function, integers are f32 rows, which the program packs.
 
 // CHECK: kernel.pack_integers {{.*}}%[[Q:[0-9]+]]{{[, ]}}{{.*}}%[[S:[0-9]+]]{{[, ]}}{{.*}}%[[W:[0-9]+]]{{[, ]}}{{.*}}{column_stride = 5 : i64, columns = 64 : i64, format = "int8:g32", grid_columns = 5 : i64, label = "pack_integers_5x64", row_stride = 1 : i64, rows = 5 : i64, scale_group_stride = 5 : i64, scale_row_stride = 1 : i64
 // CHECK-NEXT: {{^ +}$}}

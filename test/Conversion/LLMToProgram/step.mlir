@@ -5,8 +5,8 @@
 !cache = !llm.paged_kv_cache<bf16, 3, 2, 8, 16, 128>
 
 // SPEC: 192
-// Weights of a run have one place per layer; a weight that is used twice has
-// one. Places follow each other without gaps.
+// Weights of a run have one offset per layer; a weight that is used twice has
+// one. Offsets are contiguous.
 // CHECK: mllm.program.fragment @weights data attributes {weight_bytes = 43392 : i64} {
 // CHECK-NEXT: weight @embed "tiles16" "bf16" [100, 32] bytes 7168 sources ["embed"] at [0]{{$}}
 // CHECK-NEXT: weight @norm "vector" "f32" [32] bytes 128 sources ["norm"] at [7168]{{$}}
@@ -19,16 +19,16 @@
 // CHECK-NEXT: weight @l0.down
 // CHECK-NEXT: {{^ +}$}}
 
-// In a step of up to 8 tokens every worker has angles, norms and rounded rows for
-// itself: then a layer has five barriers, and one more where attention is split.
-// CHECK: mllm.program.fragment @llmir_step code attributes {few_tokens = 8 : i64} {
+// In a step of up to 8 tokens, angles, norms and rounded rows are replicated: a
+// layer then has five barriers, and one more if attention is split.
+// CHECK: mllm.program.fragment @llmir_step code attributes {decode_tokens = 8 : i64} {
 // CHECK-NEXT: %[[COS:.*]] = mllm.program.buffer per_worker : memref<8x16xf32>
 // CHECK-NEXT: %[[SIN:.*]] = mllm.program.buffer per_worker : memref<8x16xf32>
 // CHECK-NEXT: %[[X:.*]] = mllm.program.buffer : memref<8x32xf32>
 // CHECK-NEXT: %[[N:.*]] = mllm.program.buffer per_worker : memref<8x32xf32>
 // CHECK: %[[LOGITS:.*]] = mllm.program.logits : memref<4x112xf32>
 // CHECK-NEXT: entry_point
-// Angles are made once for all layers.
+// Angles are computed once for all layers.
 // CHECK-NEXT: instruction replicated {
 // CHECK-NEXT: kernel.rope_angles {{.*}}%[[COS]]{{[, ]}}{{.*}}%[[SIN]]{{[, ]}}{{.*}}{frequencies = array<f64: 1.000000e+00, 1.000000e-01, 1.000000e-02, 1.000000e-03>, label = "rope_angles"}
 // CHECK-NEXT: {{^ +}$}}
@@ -47,7 +47,7 @@
 // CHECK-NEXT: instruction replicated {
 // CHECK-NEXT: kernel.round_rows {{.*}}%[[N]]{{[, ]}}{{.*}}%[[R:[0-9]+]]{{[, ]}}{{.*}}label = "round_rows_32"
 // CHECK-NEXT: {{^ +}$}}
-// CHECK-NEXT: barrier unless_few{{$}}
+// CHECK-NEXT: barrier unless_decode{{$}}
 // The three projections write different buffers, in units of whole heads, which
 // the worker that has computed them rotates and appends.
 // CHECK-NEXT: instruction {
@@ -62,7 +62,7 @@
 // CHECK-NEXT: get_weight @l0.v :
 // CHECK-NEXT: kernel.linear {{.*}}%[[R]]{{[, ]}}{{.*}}%[[V:[0-9]+]]{{[, ]}}{{.*}}label = "linear_bf16_16x32"
 // CHECK-NEXT: {{^ +}$}}
-// A rotation writes over its input.
+// A rotation overwrites its input.
 // CHECK-NEXT: instruction {
 // CHECK-NEXT: kernel.rope {{.*}}%[[COS]]{{[, ]}}{{.*}}%[[SIN]]{{[, ]}}{{.*}}%[[Q]]{{[, ]}}{{.*}}%[[Q]]{{[, ]}}{{.*}}{head_dim = 8 : i64, heads = 4 : i64, label = "rope_4x8", rotary_dim = 8 : i64}
 // CHECK-NEXT: {{^ +}$}}
@@ -90,7 +90,7 @@
 // CHECK-NEXT: instruction replicated {
 // CHECK-NEXT: kernel.quantize_rows {{.*}}%[[X]]{{[, ]}}{{.*}}%[[B:[0-9]+]]{{[, ]}}{{.*}}label = "quantize_rows_32x32"
 // CHECK-NEXT: {{^ +}$}}
-// CHECK-NEXT: barrier unless_few{{$}}
+// CHECK-NEXT: barrier unless_decode{{$}}
 // CHECK-NEXT: instruction {
 // CHECK-NEXT: get_weight @l0.gate :
 // CHECK-NEXT: kernel.linear {{.*}}%[[B]]{{[, ]}}{{.*}}%[[G:[0-9]+]]{{[, ]}}{{.*}}label = "quantized_linear_48x32"
@@ -98,12 +98,12 @@
 // CHECK-NEXT: instruction replicated {
 // CHECK-NEXT: kernel.round_rows {{.*}}%[[X]]{{[, ]}}{{.*}}%[[RX:[0-9]+]]{{[, ]}}{{.*}}label = "round_rows_32"
 // CHECK-NEXT: {{^ +}$}}
-// CHECK-NEXT: barrier unless_few{{$}}
+// CHECK-NEXT: barrier unless_decode{{$}}
 // CHECK-NEXT: instruction {
 // CHECK-NEXT: get_weight @l0.up :
 // CHECK-NEXT: kernel.linear {{.*}}%[[RX]]{{[, ]}}{{.*}}%[[G]]{{[, ]}}{{.*}}%[[G]]{{[, ]}}{{.*}}label = "linear_bf16_48x32_silu_mul"
 // A chain of element-wise ops is computed on the sums of the last matmul that
-// feeds it, beside an element of each other operand.
+// feeds it, with an element of each other operand.
 // CHECK-NEXT: ^bb0(%[[UP:.*]]: f32, %[[GATE:.*]]: f32):
 // CHECK: %[[E:.*]] = math.exp
 // CHECK: %[[SUM:.*]] = arith.addf %[[E]], %{{.*}}
@@ -116,7 +116,7 @@
 // CHECK-NEXT: instruction replicated {
 // CHECK-NEXT: kernel.round_rows {{.*}}%[[G]]{{[, ]}}{{.*}}%[[RG:[0-9]+]]{{[, ]}}{{.*}}label = "round_rows_48"
 // CHECK-NEXT: {{^ +}$}}
-// CHECK-NEXT: barrier unless_few{{$}}
+// CHECK-NEXT: barrier unless_decode{{$}}
 // The sum lands in the buffer that the next layer reads: nothing is copied.
 // CHECK-NEXT: instruction {
 // CHECK-NEXT: get_weight @l0.down :
@@ -136,7 +136,7 @@
 // CHECK-NEXT: instruction replicated {
 // CHECK-NEXT: kernel.round_rows over logit_rows {{.*}}%[[SN]]{{[, ]}}{{.*}}%[[SR:[0-9]+]]{{[, ]}}{{.*}}label = "round_rows_32"
 // CHECK-NEXT: {{^ +}$}}
-// CHECK-NEXT: barrier unless_few{{$}}
+// CHECK-NEXT: barrier unless_decode{{$}}
 // CHECK-NEXT: instruction {
 // CHECK-NEXT: get_weight @embed :
 // CHECK-NEXT: kernel.linear over logit_rows weights({{.*}} : memref<7168xi8>) ins(%[[SR]] : memref<4x16xf32>) outs(%[[LOGITS]] : memref<4x112xf32>) {columns = 32 : i64, format = "bf16", label = "linear_bf16_100x32", rows = 100 : i64}

@@ -1,4 +1,4 @@
-// An op that nobody knows is refused as one without a kernel.
+// An unregistered op is rejected as one without a kernel.
 // RUN: not llmir-opt %s --allow-unregistered-dialect --convert-llm-to-program 2>&1 | FileCheck %s
 
 func.func @f(%x: tensor<2x16xf32>) -> tensor<2x16xf32> {

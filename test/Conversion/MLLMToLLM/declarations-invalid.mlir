@@ -1,5 +1,5 @@
 // A step or a function needs all bodies: modules that are to be linked may
-// declare what another one defines.
+// declare a subgraph that another one defines.
 
 // RUN: llmir-opt %s --split-input-file --verify-diagnostics --pass-pipeline="builtin.module(builtin.module(convert-mllm-to-llm))"
 // RUN: llmir-opt %s --split-input-file --verify-diagnostics --pass-pipeline="builtin.module(builtin.module(convert-mllm-to-llm{form=function}))"

@@ -112,7 +112,7 @@ mllm.graph.subgraph @f() -> tensor<1xf32> {
 
 // -----
 
-// Also where it is the caller that is called twice.
+// Also if its caller is called twice.
 mllm.graph.subgraph @attn(%k: tensor<3x2x4xf32>) -> tensor<3x2x4xf32> {
   // expected-error@+1 {{cannot be compiled: it stands in a loop, or in a function that is called again}}
   %K, %V = mllm.linalg.kv_cache %k, %k {layer = 0 : i64} : (tensor<3x2x4xf32>, tensor<3x2x4xf32>) -> (tensor<3x2x4xf32>, tensor<3x2x4xf32>)

@@ -1,7 +1,7 @@
 // RUN: llmir-opt %s --convert-program-to-llvm | FileCheck %s
 
-// A program that sets fields of the step context sets them in a copy, which its
-// kernels get; the runtime gets the caller's context.
+// A program that sets fields of the step context modifies a copy, which is
+// passed to kernels; the runtime gets the caller's context.
 
 llvm.func @k(%ctx: !llvm.ptr, %worker: i64, %workers: i64, %layer: i64, %x: !llvm.ptr) {
   llvm.return
@@ -17,7 +17,7 @@ llvm.func @k(%ctx: !llvm.ptr, %worker: i64, %workers: i64, %layer: i64, %x: !llv
 // CHECK: %[[X:.*]] = llvm.getelementptr %{{.*}}[%{{.*}}] : (!llvm.ptr, i64) -> !llvm.ptr, i8
 mllm.program.fragment @llmir_step code {
   %x = mllm.program.buffer offset 512 : memref<1x16xi32>
-  // Descriptions make no code.
+  // Declarations generate no code.
   mllm.program.input "arg0" (%x) columns 3 : memref<1x16xi32>
   mllm.program.entry_point
   // CHECK: %[[SEVEN:.*]] = llvm.mlir.constant(7 : i64)

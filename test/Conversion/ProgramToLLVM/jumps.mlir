@@ -1,5 +1,5 @@
-// Labels are blocks that take the layer register; jumps go to those before and
-// behind them.
+// Labels are blocks that take the layer register; jumps may be forward or
+// backward.
 
 // RUN: llmir-opt %s --convert-program-to-llvm | FileCheck %s
 

@@ -2,8 +2,8 @@
 
 // A program becomes one function that every worker runs. The step context's
 // fields are eight-byte words: runtime table 0, arena 1, weights 2, logits 17,
-// trace 19. Where the latter is not null, the worker says behind each
-// instruction and barrier that it is done with it; these are counted.
+// trace 19. If the latter is not null, the worker reports the completion of
+// each instruction and barrier, which are numbered.
 
 mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
 
@@ -18,7 +18,7 @@ llvm.func @linear(%ctx: !llvm.ptr, %worker: i64, %workers: i64, %layer: i64, %w:
   llvm.return
 }
 
-// The table of offsets is the only thing that grows with the layers.
+// Only the table of offsets grows with the number of layers.
 // CHECK: llvm.mlir.global internal constant @offsets.many(dense<[0, 1024, 2048]> : tensor<3xi64>)
 
 // SPEC: 25 193
@@ -81,7 +81,7 @@ mllm.program.fragment @llmir_step code {
   // CHECK: llvm.cond_br %[[AGAIN]], ^[[LOOP]](%[[NEXT]] : i64), ^[[AFTER:.*]]
   // CHECK: ^[[AFTER]]:
   mllm.program.jump_next_layer "layers" below 5
-  // A weight in one place needs no table.
+  // A weight with one offset needs no table.
   // CHECK: %[[C4096:.*]] = llvm.mlir.constant(4096 : i64)
   // CHECK: %[[ONE:.*]] = llvm.getelementptr %[[WEIGHTS]][%[[C4096]]]
   // CHECK: llvm.call @linear(%[[CTX]], %[[WORKER]], %[[WORKERS]], %[[NEXT]], %[[ONE]], %[[X]], %[[LOGITS]])

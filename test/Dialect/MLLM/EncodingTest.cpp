@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What C++ may ask of a tensor's encoding and text cannot: sizes are strings
-// there. What text may say is tested in types.mlir and invalid-types.mlir.
+// The C++ interface of a tensor's encoding: sizes are strings there. What text
+// may say is tested in types.mlir and invalid-types.mlir.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ using namespace mlir;
 
 namespace {
 
-/// The diagnostic that refuses a size of this text; empty where it is taken.
+/// The diagnostic for a size with this text; empty if it is valid.
 std::string refusalOf(StringRef size) {
   MLIRContext context;
   context.loadDialect<mllm::MLLMDialect>();

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Each rule of shapes on numbers, on names, on `?`, on sizes of 0 and 1, and on
-// what it refuses. Results are compared as text: "[1, 2 * seq]", or what is
+// Each shape rule on integers, on names, on `?`, on sizes of 0 and 1, and on
+// invalid shapes. Results are compared as text: "[1, 2 * seq]", or what is
 // wrong.
 //
 //===----------------------------------------------------------------------===//
@@ -61,7 +61,7 @@ TEST(ShapeRulesTest, SizesThatMustBeEqual) {
   EXPECT_EQ(same("0", "0"), "0");
   EXPECT_EQ(same("2", "4"), "heads differ: 2 and 4");
   EXPECT_EQ(same("0", "1"), "heads differ: 0 and 1");
-  // The better known one: numbers before names before `?`.
+  // The more specific size: integers before names before `?`.
   EXPECT_EQ(same("?", "seq"), "seq");
   EXPECT_EQ(same("seq", "?"), "seq");
   EXPECT_EQ(same("seq", "8"), "8");
@@ -111,7 +111,7 @@ TEST(ShapeRulesTest, Broadcasting) {
   EXPECT_EQ(both("4 1 3", "2 1"), "[4, 2, 3]");
   EXPECT_EQ(both("", "2"), "[2]");
   EXPECT_EQ(both("", ""), "[]");
-  // A size of 1 becomes 0 beside 0; any other size does not.
+  // A size of 1 broadcasts to 0; other sizes do not.
   EXPECT_EQ(both("0", "1"), "[0]");
   EXPECT_EQ(text(broadcast(shape("0"), shape("2"))),
             "the shapes [0] and [2] do not broadcast: sizes 0 and 2");
@@ -134,7 +134,7 @@ TEST(ShapeRulesTest, NumbersOfValues) {
   EXPECT_EQ(count("2 3"), "6");
   EXPECT_EQ(count("2 seq"), "2 * seq");
   EXPECT_EQ(count("seq seq"), "?");
-  // Nothing of what is not known is nothing.
+  // Zero times an unknown size is zero.
   EXPECT_EQ(count("? 0"), "0");
   EXPECT_EQ(count("4294967296 4294967296"), "?");
   EXPECT_TRUE(sameNumElements(shape("2 3"), shape("6")));
@@ -226,7 +226,7 @@ TEST(ShapeRulesTest, Cutting) {
   EXPECT_EQ(cut("6 seq", 0, {2}), "[2, seq][2, seq][2, seq]");
   EXPECT_EQ(cut("2 6", -1, {1, 0, 5}), "[2, 1][2, 0][2, 5]");
   EXPECT_EQ(cut("0 2", 0, {3}), "");
-  // Several sections tell what the size is; one does not.
+  // Several sections determine the size; a single one does not.
   EXPECT_EQ(cut("seq 4", 0, {1, 2}), "[1, 4][2, 4]");
   EXPECT_EQ(
       cut("seq 4", 0, {2}),

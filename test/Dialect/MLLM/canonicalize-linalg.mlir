@@ -16,7 +16,7 @@ func.func @neutral(%x: tensor<?x4xf32>, %i: tensor<4xi32>)
   return %0, %1, %2, %3, %4 : tensor<?x4xf32>, tensor<?x4xf32>, tensor<?x4xf32>, tensor<?x4xf32>, tensor<4xi32>
 }
 
-// Adding 0 makes -0 of a float 0; a result may know more of its sizes.
+// Adding 0 turns -0 into 0; a result may have more static sizes.
 // CHECK-LABEL: func.func @not_neutral(
 func.func @not_neutral(%x: tensor<?x4xf32>) -> (tensor<?x4xf32>, tensor<?x4xf32>, tensor<2x4xf32>) {
   // CHECK: mllm.linalg.add %{{.*}} {scalar = 0.000000e+00 : f64}
@@ -72,7 +72,7 @@ func.func @same_values(%x: tensor<?x4xf32>) -> (tensor<?x4xf32>, tensor<?x4xf32>
   return %0, %1, %2, %3 : tensor<?x4xf32>, tensor<?x4xf32>, tensor<?x4xf32>, tensor<?x4xf32>
 }
 
-// Rounding stays, and so does a way to another device.
+// Rounding and transfers to another device are preserved.
 // CHECK-LABEL: func.func @other_values(
 // CHECK-SAME: %[[X:.*]]: tensor<4xf32>)
 func.func @other_values(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32, #mllm.tensor<kQNN>>) {

@@ -14,7 +14,7 @@ mllm.graph.subgraph @split(%x: tensor<2x?x4xf32>) -> tensor<2x?x3x2xf32> {
   mllm.cf.return %y : tensor<2x?x3x2xf32>
 }
 
-// Names and device of the sizes stay.
+// The names of the sizes and the device are preserved.
 // CHECK-LABEL: mllm.graph.subgraph @named(
 mllm.graph.subgraph @named(%x: tensor<?x4xf32, #mllm.tensor<kQNN, dims = (seq, 4)>>) -> tensor<?x3x2xf32, #mllm.tensor<kQNN, dims = (seq, 3, 2)>> {
   // CHECK: mllm.linalg.linear %{{.*}}, @w : tensor<?x4xf32, #mllm.tensor<kQNN, dims = (seq, 4)>> -> tensor<?x6xf32, #mllm.tensor<kQNN, dims = (seq, 6)>>
@@ -23,7 +23,7 @@ mllm.graph.subgraph @named(%x: tensor<?x4xf32, #mllm.tensor<kQNN, dims = (seq, 4
   mllm.cf.return %y : tensor<?x3x2xf32, #mllm.tensor<kQNN, dims = (seq, 3, 2)>>
 }
 
-// What is one dimension stays.
+// A single dimension is not changed.
 // CHECK-LABEL: mllm.graph.subgraph @whole(
 mllm.graph.subgraph @whole(%x: tensor<2x?x4xf32>) -> tensor<2x?x6xf32> {
   // CHECK-NOT: view
@@ -47,7 +47,7 @@ mllm.graph.subgraph @relu(%x: tensor<?x4xf32>) -> (tensor<?x4xf32>, tensor<?x4xf
   mllm.cf.return %aa, %b : tensor<?x4xf32>, tensor<?x4xf32>
 }
 
-// The cache keeps what it has been given, whether anyone looks or not.
+// The cache is appended to even if the results are unused.
 // CHECK-LABEL: mllm.graph.subgraph @cache(
 mllm.graph.subgraph @cache(%k: tensor<?x2x4xf32>) {
   // CHECK-COUNT-2: mllm.linalg.kv_cache

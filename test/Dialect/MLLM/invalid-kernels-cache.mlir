@@ -22,7 +22,7 @@ func.func @case(%k: memref<8x32xf32>, %v: memref<8x32xf32>) {
 
 func.func @case(%k: memref<8x32xf32>, %v: memref<8x32xf32>) {
   // RULE: kernel.append_kv.c2 (keys)
-  // expected-error@+1 {{takes 'memref<8x32xf32>' as 'keys', expected contiguous static rows of 64 columns}}
+  // expected-error@+1 {{takes 'memref<8x32xf32>' as 'keys', expected contiguous static rows of 64 or more columns}}
   mllm.kernel.append_kv ins(%k, %v : memref<8x32xf32>, memref<8x32xf32>) {kv_format = "bf16", kv_heads = 2, head_dim = 32, value_dim = 16, block_size = 16}
   return
 }
@@ -31,7 +31,7 @@ func.func @case(%k: memref<8x32xf32>, %v: memref<8x32xf32>) {
 
 func.func @case(%k: memref<8x32xf32>, %v: memref<8x32xf32>) {
   // RULE: kernel.append_kv.c2 (values)
-  // expected-error@+1 {{takes 'memref<8x32xf32>' as 'values', expected contiguous static rows of 64 columns}}
+  // expected-error@+1 {{takes 'memref<8x32xf32>' as 'values', expected contiguous static rows of 64 or more columns}}
   mllm.kernel.append_kv ins(%k, %v : memref<8x32xf32>, memref<8x32xf32>) {kv_format = "bf16", kv_heads = 2, head_dim = 16, value_dim = 32, block_size = 16}
   return
 }
@@ -58,7 +58,7 @@ func.func @case(%k: memref<8x32xf32>, %v: memref<8x32xf32>) {
 
 func.func @case(%k: memref<8x32xf32>, %v: memref<8x32xf32>) {
   // RULE: kernel.lookup_kv.c2 (keys)
-  // expected-error@+1 {{takes 'memref<8x32xf32>' as 'keys', expected contiguous static rows of 64 columns}}
+  // expected-error@+1 {{takes 'memref<8x32xf32>' as 'keys', expected contiguous static rows of 64 or more columns}}
   mllm.kernel.lookup_kv outs(%k, %v : memref<8x32xf32>, memref<8x32xf32>) {kv_format = "bf16", kv_heads = 2, head_dim = 32, value_dim = 16, block_size = 16, rows = 4}
   return
 }
@@ -67,7 +67,7 @@ func.func @case(%k: memref<8x32xf32>, %v: memref<8x32xf32>) {
 
 func.func @case(%k: memref<8x32xf32>, %v: memref<8x32xf32>) {
   // RULE: kernel.lookup_kv.c2 (values)
-  // expected-error@+1 {{takes 'memref<8x32xf32>' as 'values', expected contiguous static rows of 64 columns}}
+  // expected-error@+1 {{takes 'memref<8x32xf32>' as 'values', expected contiguous static rows of 64 or more columns}}
   mllm.kernel.lookup_kv outs(%k, %v : memref<8x32xf32>, memref<8x32xf32>) {kv_format = "bf16", kv_heads = 2, head_dim = 16, value_dim = 32, block_size = 16, rows = 4}
   return
 }
@@ -94,7 +94,7 @@ func.func @case(%q: memref<8x64xf32>, %y: memref<8x64xf32>) {
 
 func.func @case(%q: memref<8x64xf32>, %y: memref<8x64xf32>) {
   // RULE: kernel.paged_attention.c2 (KV heads)
-  // expected-error@+1 {{has 4 heads, which 3 KV heads do not divide}}
+  // expected-error@+1 {{has 4 heads, which is not a multiple of the 3 KV heads}}
   mllm.kernel.paged_attention ins(%q : memref<8x64xf32>) outs(%y : memref<8x64xf32>) {kv_format = "bf16", heads = 4, kv_heads = 3, head_dim = 16, value_dim = 16, block_size = 16, scale = 0.25}
   return
 }
@@ -103,7 +103,7 @@ func.func @case(%q: memref<8x64xf32>, %y: memref<8x64xf32>) {
 
 func.func @case(%q: memref<8x64xf32>, %y: memref<8x64xf32>) {
   // RULE: kernel.paged_attention.c2 (head size)
-  // expected-error@+1 {{has heads of 4097 elements; at most 4096 are known to fit}}
+  // expected-error@+1 {{has heads of 4097 elements; at most 4096 are supported}}
   mllm.kernel.paged_attention ins(%q : memref<8x64xf32>) outs(%y : memref<8x64xf32>) {kv_format = "bf16", heads = 4, kv_heads = 2, head_dim = 16, value_dim = 4097, block_size = 16, scale = 0.25}
   return
 }
@@ -112,7 +112,7 @@ func.func @case(%q: memref<8x64xf32>, %y: memref<8x64xf32>) {
 
 func.func @case(%q: memref<8x64xf32>, %y: memref<8x64xf32>) {
   // RULE: kernel.paged_attention.c2 (window)
-  // expected-error@+1 {{has the window -1, expected 0 (none) or more}}
+  // expected-error@+1 {{has the window -1, expected a non-negative value}}
   mllm.kernel.paged_attention ins(%q : memref<8x64xf32>) outs(%y : memref<8x64xf32>) {kv_format = "bf16", heads = 4, kv_heads = 2, head_dim = 16, value_dim = 16, block_size = 16, scale = 0.25, window = -1}
   return
 }
@@ -130,7 +130,7 @@ func.func @case(%q: memref<8x64xf32>, %y: memref<8x64xf32>) {
 
 func.func @case(%q: memref<8x64xf32>, %y: memref<8x64xf32>, %m: memref<8x16xf32>) {
   // RULE: kernel.paged_attention.c4 (no strides)
-  // expected-error@+1 {{has a mask without its strides}}
+  // expected-error@+1 {{has a mask without strides}}
   mllm.kernel.paged_attention ins(%q : memref<8x64xf32>) mask(%m : memref<8x16xf32>) outs(%y : memref<8x64xf32>) {kv_format = "bf16", heads = 4, kv_heads = 2, head_dim = 16, value_dim = 16, block_size = 16, scale = 0.25}
   return
 }
@@ -139,7 +139,7 @@ func.func @case(%q: memref<8x64xf32>, %y: memref<8x64xf32>, %m: memref<8x16xf32>
 
 func.func @case(%q: memref<8x64xf32>, %y: memref<8x64xf32>) {
   // RULE: kernel.paged_attention.c4 (no mask)
-  // expected-error@+1 {{has the strides of a mask without one}}
+  // expected-error@+1 {{has mask strides without a mask}}
   mllm.kernel.paged_attention ins(%q : memref<8x64xf32>) outs(%y : memref<8x64xf32>) {kv_format = "bf16", heads = 4, kv_heads = 2, head_dim = 16, value_dim = 16, block_size = 16, scale = 0.25, mask_strides = array<i64: 0, 0, 0, 16, 1>}
   return
 }
@@ -175,7 +175,7 @@ func.func @case(%q: memref<8x64xf32>, %y: memref<8x64xf32>, %m: memref<8x16xf32>
 
 func.func @case(%q: memref<8x64xf32>, %y: memref<8x64xf32>) {
   // RULE: kernel.paged_attention.c5 (the result)
-  // expected-error@+1 {{takes 'memref<8x64xf32>' as 'out', expected contiguous static rows of 128 columns}}
+  // expected-error@+1 {{takes 'memref<8x64xf32>' as 'out', expected contiguous static rows of 128 or more columns}}
   mllm.kernel.paged_attention ins(%q : memref<8x64xf32>) outs(%y : memref<8x64xf32>) {kv_format = "bf16", heads = 4, kv_heads = 2, head_dim = 16, value_dim = 32, block_size = 16, scale = 0.25}
   return
 }
@@ -184,7 +184,7 @@ func.func @case(%q: memref<8x64xf32>, %y: memref<8x64xf32>) {
 
 func.func @case(%q: memref<8x64xf32>, %y: memref<8x64xf32>, %s: memref<1x24xf32>) {
   // RULE: kernel.paged_attention.c5 (a row of sinks)
-  // expected-error@+1 {{takes 'memref<1x24xf32>' as 'sinks', expected contiguous static rows of 4 columns or more, in whole tiles of 16}}
+  // expected-error@+1 {{takes 'memref<1x24xf32>' as 'sinks', expected contiguous static rows of 4 or more columns, padded to whole tiles of 16}}
   mllm.kernel.paged_attention sinks(%s : memref<1x24xf32>) ins(%q : memref<8x64xf32>) outs(%y : memref<8x64xf32>) {kv_format = "bf16", heads = 4, kv_heads = 2, head_dim = 16, value_dim = 16, block_size = 16, scale = 0.25}
   return
 }
@@ -229,7 +229,7 @@ func.func @case(%p: memref<2048x48xf32>, %y: memref<8x64xf32>) {
 
 func.func @case(%p: memref<2048x48xf32>, %y: memref<8x64xf32>) {
   // RULE: kernel.merge_attention.c2 (KV heads)
-  // expected-error@+1 {{has 4 heads, which 3 KV heads do not divide}}
+  // expected-error@+1 {{has 4 heads, which is not a multiple of the 3 KV heads}}
   mllm.kernel.merge_attention partials(%p : memref<2048x48xf32>) outs(%y : memref<8x64xf32>) {kv_format = "bf16", heads = 4, kv_heads = 3, head_dim = 16, value_dim = 16, block_size = 16, scale = 0.25}
   return
 }
@@ -238,7 +238,7 @@ func.func @case(%p: memref<2048x48xf32>, %y: memref<8x64xf32>) {
 
 func.func @case(%p: memref<2048x48xf32>, %y: memref<8x64xf32>) {
   // RULE: kernel.merge_attention.c2 (head size)
-  // expected-error@+1 {{has heads of 4097 elements; at most 4096 are known to fit}}
+  // expected-error@+1 {{has heads of 4097 elements; at most 4096 are supported}}
   mllm.kernel.merge_attention partials(%p : memref<2048x48xf32>) outs(%y : memref<8x64xf32>) {kv_format = "bf16", heads = 4, kv_heads = 2, head_dim = 16, value_dim = 4097, block_size = 16, scale = 0.25}
   return
 }
@@ -247,7 +247,7 @@ func.func @case(%p: memref<2048x48xf32>, %y: memref<8x64xf32>) {
 
 func.func @case(%p: memref<2048x48xf32>, %y: memref<8x64xf32>) {
   // RULE: kernel.merge_attention.c2 (window)
-  // expected-error@+1 {{has the window -1, expected 0 (none) or more}}
+  // expected-error@+1 {{has the window -1, expected a non-negative value}}
   mllm.kernel.merge_attention partials(%p : memref<2048x48xf32>) outs(%y : memref<8x64xf32>) {kv_format = "bf16", heads = 4, kv_heads = 2, head_dim = 16, value_dim = 16, block_size = 16, scale = 0.25, window = -1}
   return
 }
@@ -265,7 +265,7 @@ func.func @case(%p: memref<2048x48xf32>, %y: memref<8x64xf32>) {
 
 func.func @case(%p: memref<2048x48xf32>, %y: memref<8x64xf32>) {
   // RULE: kernel.merge_attention.c4 (the result)
-  // expected-error@+1 {{takes 'memref<2048x48xf32>' as 'partials', expected contiguous static rows of 64 columns}}
+  // expected-error@+1 {{takes 'memref<2048x48xf32>' as 'partials', expected contiguous static rows of 64 or more columns}}
   mllm.kernel.merge_attention partials(%p : memref<2048x48xf32>) outs(%y : memref<8x64xf32>) {kv_format = "bf16", heads = 4, kv_heads = 2, head_dim = 16, value_dim = 32, block_size = 16, scale = 0.25}
   return
 }
@@ -274,7 +274,7 @@ func.func @case(%p: memref<2048x48xf32>, %y: memref<8x64xf32>) {
 
 func.func @case(%p: memref<2048x48xf32>, %y: memref<8x64xf32>, %s: memref<1x24xf32>) {
   // RULE: kernel.merge_attention.c4 (a row of sinks)
-  // expected-error@+1 {{takes 'memref<1x24xf32>' as 'sinks', expected contiguous static rows of 4 columns or more, in whole tiles of 16}}
+  // expected-error@+1 {{takes 'memref<1x24xf32>' as 'sinks', expected contiguous static rows of 4 or more columns, padded to whole tiles of 16}}
   mllm.kernel.merge_attention sinks(%s : memref<1x24xf32>) partials(%p : memref<2048x48xf32>) outs(%y : memref<8x64xf32>) {kv_format = "bf16", heads = 4, kv_heads = 2, head_dim = 16, value_dim = 16, block_size = 16, scale = 0.25}
   return
 }

@@ -13,7 +13,7 @@ func.func @case(%l: memref<8x16xf32>, %c: memref<8x16xi32>) {
 
 func.func @case(%l: memref<8x16xf32>, %c: memref<8x16xi32>) {
   // RULE: kernel.moe_route.c2 (scores)
-  // expected-error@+1 {{takes 'memref<8x16xf32>' as 'logits', expected contiguous static rows of 17 columns}}
+  // expected-error@+1 {{takes 'memref<8x16xf32>' as 'logits', expected contiguous static rows of 17 or more columns}}
   mllm.kernel.moe_route ins(%l : memref<8x16xf32>) outs(%l, %c : memref<8x16xf32>, memref<8x16xi32>) {experts = 17, top_k = 2}
   return
 }
@@ -22,7 +22,7 @@ func.func @case(%l: memref<8x16xf32>, %c: memref<8x16xi32>) {
 
 func.func @case(%l: memref<8x16xf32>, %c: memref<8x1xi32>) {
   // RULE: kernel.moe_route.c2 (choices)
-  // expected-error@+1 {{takes 'memref<8x1xi32>' as 'chosen', expected contiguous static rows of 2 columns or more}}
+  // expected-error@+1 {{takes 'memref<8x1xi32>' as 'chosen', expected contiguous static rows of 2 or more columns}}
   mllm.kernel.moe_route ins(%l : memref<8x16xf32>) outs(%l, %c : memref<8x16xf32>, memref<8x1xi32>) {experts = 8, top_k = 2}
   return
 }
@@ -31,7 +31,7 @@ func.func @case(%l: memref<8x16xf32>, %c: memref<8x1xi32>) {
 
 func.func @case(%c: memref<8x16xi32>, %o: memref<1x16xi32>) {
   // RULE: kernel.moe_sort.c1
-  // expected-error@+1 {{sorts by 65537 experts; the most are 65536}}
+  // expected-error@+1 {{sorts by 65537 experts; the maximum is 65536}}
   mllm.kernel.moe_sort ins(%c : memref<8x16xi32>) outs(%o, %o, %o : memref<1x16xi32>, memref<1x16xi32>, memref<1x16xi32>) {experts = 65537, top_k = 2}
   return
 }
@@ -40,7 +40,7 @@ func.func @case(%c: memref<8x16xi32>, %o: memref<1x16xi32>) {
 
 func.func @case(%c: memref<8x16xi32>, %o: memref<1x16xi32>) {
   // RULE: kernel.moe_sort.c2 (one more than the experts)
-  // expected-error@+1 {{takes 'memref<1x16xi32>' as 'offsets', expected contiguous static rows of 17 columns or more}}
+  // expected-error@+1 {{takes 'memref<1x16xi32>' as 'offsets', expected contiguous static rows of 17 or more columns}}
   mllm.kernel.moe_sort ins(%c : memref<8x16xi32>) outs(%o, %o, %o : memref<1x16xi32>, memref<1x16xi32>, memref<1x16xi32>) {experts = 16, top_k = 2}
   return
 }
@@ -49,7 +49,7 @@ func.func @case(%c: memref<8x16xi32>, %o: memref<1x16xi32>) {
 
 func.func @case(%c: memref<8x2xi32>, %o: memref<1x16xi32>) {
   // RULE: kernel.moe_sort.c2 (choices)
-  // expected-error@+1 {{takes 'memref<8x2xi32>' as 'chosen', expected contiguous static rows of 3 columns}}
+  // expected-error@+1 {{takes 'memref<8x2xi32>' as 'chosen', expected contiguous static rows of 3 or more columns}}
   mllm.kernel.moe_sort ins(%c : memref<8x2xi32>) outs(%o, %o, %o : memref<1x16xi32>, memref<1x16xi32>, memref<1x16xi32>) {experts = 8, top_k = 3}
   return
 }
@@ -58,7 +58,7 @@ func.func @case(%c: memref<8x2xi32>, %o: memref<1x16xi32>) {
 
 func.func @case(%c: memref<8x16xi32>, %o: memref<1x16xi32>) {
   // RULE: kernel.moe_sort.c2 (places)
-  // expected-error@+1 {{takes 'memref<1x16xi32>' as 'pairs', expected contiguous static rows of 24 columns}}
+  // expected-error@+1 {{takes 'memref<1x16xi32>' as 'pairs', expected contiguous static rows of 24 or more columns}}
   mllm.kernel.moe_sort ins(%c : memref<8x16xi32>) outs(%o, %o, %o : memref<1x16xi32>, memref<1x16xi32>, memref<1x16xi32>) {experts = 8, top_k = 3}
   return
 }
@@ -67,7 +67,7 @@ func.func @case(%c: memref<8x16xi32>, %o: memref<1x16xi32>) {
 
 func.func @case(%p: memref<1x16xi32>, %x: memref<8x64xf32>, %g: memref<24x64xf32>) {
   // RULE: kernel.moe_gather.c1 (pairs)
-  // expected-error@+1 {{takes 'memref<1x16xi32>' as 'pairs', expected contiguous static rows of 24 columns}}
+  // expected-error@+1 {{takes 'memref<1x16xi32>' as 'pairs', expected contiguous static rows of 24 or more columns}}
   mllm.kernel.moe_gather ins(%p, %x : memref<1x16xi32>, memref<8x64xf32>) outs(%g : memref<24x64xf32>) {columns = 64, top_k = 3}
   return
 }
@@ -76,7 +76,7 @@ func.func @case(%p: memref<1x16xi32>, %x: memref<8x64xf32>, %g: memref<24x64xf32
 
 func.func @case(%p: memref<1x16xi32>, %x: memref<8x64xf32>, %g: memref<24x64xf32>) {
   // RULE: kernel.moe_gather.c1 (rows)
-  // expected-error@+1 {{takes 'memref<8x64xf32>' as 'x', expected contiguous static rows of 65 columns}}
+  // expected-error@+1 {{takes 'memref<8x64xf32>' as 'x', expected contiguous static rows of 65 or more columns}}
   mllm.kernel.moe_gather ins(%p, %x : memref<1x16xi32>, memref<8x64xf32>) outs(%g : memref<24x64xf32>) {columns = 65, top_k = 2}
   return
 }
@@ -94,7 +94,7 @@ func.func @case(%w: memref<65536xi8>, %o: memref<1x16xi32>, %x: memref<16x32xf32
 
 func.func @case(%w: memref<65536xi8>, %o: memref<1x16xi32>, %x: memref<16x32xf32>, %y: memref<16x64xf32>) {
   // RULE: kernel.moe_linear.c1 (a block format of GGUF)
-  // expected-error@+1 {{has the block format "q8_0", which programs call "int8:g32:f16"}}
+  // expected-error@+1 {{has the block format "q8_0", which is called "int8:g32:f16"}}
   mllm.kernel.moe_linear weights(%w : memref<65536xi8>) ins(%o, %x : memref<1x16xi32>, memref<16x32xf32>) outs(%y : memref<16x64xf32>) {format = "q8_0", experts = 8, rows = 64, columns = 64}
   return
 }
@@ -130,7 +130,7 @@ func.func @case(%w: memref<65536xi8>, %o: memref<1x16xi32>, %x: memref<16x32xf32
 
 func.func @case(%w: memref<65536xi8>, %o: memref<1x16xi32>, %x: memref<16x32xf32>, %y: memref<16x64xf32>) {
   // RULE: kernel.moe_linear.c3 (bytes that cannot be counted)
-  // expected-error@+1 {{has 268435456 matrices of 288230376151711744 bytes, which are too many to address}}
+  // expected-error@+1 {{has 268435456 matrices of 288230376151711744 bytes, which exceeds the address space}}
   mllm.kernel.moe_linear weights(%w : memref<65536xi8>) ins(%o, %x : memref<1x16xi32>, memref<16x32xf32>) outs(%y : memref<16x64xf32>) {format = "f32", experts = 268435456, rows = 268435456, columns = 268435456}
   return
 }
@@ -139,7 +139,7 @@ func.func @case(%w: memref<65536xi8>, %o: memref<1x16xi32>, %x: memref<16x32xf32
 
 func.func @case(%w: memref<131072xi8>, %o: memref<1x16xi32>, %x: memref<16x32xf32>, %y: memref<16x64xf32>) {
   // RULE: kernel.moe_linear.c4 (offsets)
-  // expected-error@+1 {{takes 'memref<1x16xi32>' as 'offsets', expected contiguous static rows of 17 columns}}
+  // expected-error@+1 {{takes 'memref<1x16xi32>' as 'offsets', expected contiguous static rows of 17 or more columns}}
   mllm.kernel.moe_linear weights(%w : memref<131072xi8>) ins(%o, %x : memref<1x16xi32>, memref<16x32xf32>) outs(%y : memref<16x64xf32>) {format = "bf16", experts = 16, rows = 64, columns = 64}
   return
 }
@@ -148,7 +148,7 @@ func.func @case(%w: memref<131072xi8>, %o: memref<1x16xi32>, %x: memref<16x32xf3
 
 func.func @case(%w: memref<65536xi8>, %o: memref<1x16xi32>, %x: memref<16x32xf32>, %y: memref<16x48xf32>) {
   // RULE: kernel.moe_linear.c4 (the result)
-  // expected-error@+1 {{takes 'memref<16x48xf32>' as 'out', expected contiguous static rows of 64 columns}}
+  // expected-error@+1 {{takes 'memref<16x48xf32>' as 'out', expected contiguous static rows of 64 or more columns}}
   mllm.kernel.moe_linear weights(%w : memref<65536xi8>) ins(%o, %x : memref<1x16xi32>, memref<16x32xf32>) outs(%y : memref<16x48xf32>) {format = "bf16", experts = 8, rows = 64, columns = 64}
   return
 }
@@ -157,7 +157,7 @@ func.func @case(%w: memref<65536xi8>, %o: memref<1x16xi32>, %x: memref<16x32xf32
 
 func.func @case(%g: memref<16x64xf32>, %y: memref<16x48xf32>) {
   // RULE: kernel.moe_gate.c1
-  // expected-error@+1 {{takes 'memref<16x48xf32>' as 'out', expected contiguous static rows of 64 columns}}
+  // expected-error@+1 {{takes 'memref<16x48xf32>' as 'out', expected contiguous static rows of 64 or more columns}}
   mllm.kernel.moe_gate ins(%g, %g : memref<16x64xf32>, memref<16x64xf32>) outs(%y : memref<16x48xf32>) {columns = 64, top_k = 2}
   return
 }
@@ -166,7 +166,7 @@ func.func @case(%g: memref<16x64xf32>, %y: memref<16x48xf32>) {
 
 func.func @case(%g: memref<16x64xf32>, %y: memref<16x16xf32>) {
   // RULE: kernel.moe_gate.c1 (words)
-  // expected-error@+1 {{takes 'memref<16x16xf32>' as 'out', expected contiguous static rows of 32 columns}}
+  // expected-error@+1 {{takes 'memref<16x16xf32>' as 'out', expected contiguous static rows of 32 or more columns}}
   mllm.kernel.moe_gate ins(%g, %g : memref<16x64xf32>, memref<16x64xf32>) outs(%y : memref<16x16xf32>) {columns = 64, top_k = 2, rounded}
   return
 }
@@ -175,7 +175,7 @@ func.func @case(%g: memref<16x64xf32>, %y: memref<16x16xf32>) {
 
 func.func @case(%p: memref<1x16xi32>, %r: memref<8x16xf32>, %g: memref<16x64xf32>, %x: memref<8x64xf32>) {
   // RULE: kernel.moe_combine.c1 (places)
-  // expected-error@+1 {{takes 'memref<1x16xi32>' as 'places', expected contiguous static rows of 24 columns}}
+  // expected-error@+1 {{takes 'memref<1x16xi32>' as 'places', expected contiguous static rows of 24 or more columns}}
   mllm.kernel.moe_combine ins(%p, %r, %g : memref<1x16xi32>, memref<8x16xf32>, memref<16x64xf32>) outs(%x : memref<8x64xf32>) {columns = 64, top_k = 3}
   return
 }
@@ -184,7 +184,7 @@ func.func @case(%p: memref<1x16xi32>, %r: memref<8x16xf32>, %g: memref<16x64xf32
 
 func.func @case(%p: memref<1x16xi32>, %r: memref<8x16xf32>, %g: memref<16x64xf32>, %x: memref<8x64xf32>) {
   // RULE: kernel.moe_combine.c1 (weights)
-  // expected-error@+1 {{takes 'memref<8x16xf32>' as 'weights', expected contiguous static rows of 17 columns}}
+  // expected-error@+1 {{takes 'memref<8x16xf32>' as 'weights', expected contiguous static rows of 17 or more columns}}
   mllm.kernel.moe_combine ins(%p, %r, %g : memref<1x16xi32>, memref<8x16xf32>, memref<16x64xf32>) outs(%x : memref<8x64xf32>) {columns = 64, top_k = 17}
   return
 }

@@ -13,7 +13,7 @@ func.func @case(%w: memref<8192xi8>, %x: memref<8x32xf32>, %y: memref<8x64xf32>)
 
 func.func @case(%w: memref<8192xi8>, %x: memref<8x32xf32>, %y: memref<8x64xf32>) {
   // RULE: kernel.linear.c1 (a block format of GGUF)
-  // expected-error@+1 {{has the block format "q4_0", which programs call "int4:g32:f16"}}
+  // expected-error@+1 {{has the block format "q4_0", which is called "int4:g32:f16"}}
   mllm.kernel.linear weights(%w : memref<8192xi8>) ins(%x : memref<8x32xf32>) outs(%y : memref<8x64xf32>) {format = "q4_0", rows = 64, columns = 64}
   return
 }
@@ -22,7 +22,7 @@ func.func @case(%w: memref<8192xi8>, %x: memref<8x32xf32>, %y: memref<8x64xf32>)
 
 func.func @case(%w: memref<8192xi8>, %x: memref<8x32xf32>, %y: memref<8x64xf32>) {
   // RULE: kernel.linear.c2 (no integers)
-  // expected-error@+1 {{has segments, but weights of format "bf16"; only integers are multiplied by bytes}}
+  // expected-error@+1 {{has segments, but weights of format "bf16"; only integer weights support segments}}
   mllm.kernel.linear weights(%w : memref<8192xi8>) ins(%x : memref<8x32xf32>) outs(%y : memref<8x64xf32>) {format = "bf16", rows = 64, columns = 64, segment = 32}
   return
 }
@@ -31,7 +31,7 @@ func.func @case(%w: memref<8192xi8>, %x: memref<8x32xf32>, %y: memref<8x64xf32>)
 
 func.func @case(%w: memref<8192xi8>, %x: memref<8x32xf32>, %y: memref<8x64xf32>) {
   // RULE: kernel.linear.c2 (16 bits)
-  // expected-error@+1 {{has quantized activations and weights of 16 bits; kernels multiply bytes}}
+  // expected-error@+1 {{has quantized activations and weights of 16 bits; expected at most 8 bits}}
   mllm.kernel.linear weights(%w : memref<8192xi8>) ins(%x : memref<8x32xf32>) outs(%y : memref<8x64xf32>) {format = "int16:g32", rows = 64, columns = 64, segment = 32}
   return
 }
@@ -40,7 +40,7 @@ func.func @case(%w: memref<8192xi8>, %x: memref<8x32xf32>, %y: memref<8x64xf32>)
 
 func.func @case(%w: memref<8192xi8>, %x: memref<8x32xf32>, %y: memref<8x64xf32>) {
   // RULE: kernel.linear.c2 (segments that do not divide the groups)
-  // expected-error@+1 {{has segments of 24 elements in weights of format "int8:g32:f16", whose groups they do not divide into whole lines}}
+  // expected-error@+1 {{has segments of 24 elements in weights of format "int8:g32:f16", whose groups are not divided into whole lines}}
   mllm.kernel.linear weights(%w : memref<8192xi8>) ins(%x : memref<8x32xf32>) outs(%y : memref<8x64xf32>) {format = "int8:g32:f16", rows = 64, columns = 64, segment = 24}
   return
 }
@@ -49,7 +49,7 @@ func.func @case(%w: memref<8192xi8>, %x: memref<8x32xf32>, %y: memref<8x64xf32>)
 
 func.func @case(%w: memref<8192xi8>, %x: memref<8x32xf32>, %y: memref<8x64xf32>) {
   // RULE: kernel.linear.c2 (more than an i32 holds)
-  // expected-error@+1 {{adds up segments of 65537 products, expected 65536 or fewer}}
+  // expected-error@+1 {{accumulates segments of 65537 products, expected 65536 or fewer}}
   mllm.kernel.linear weights(%w : memref<8192xi8>) ins(%x : memref<8x32xf32>) outs(%y : memref<8x64xf32>) {format = "int8", rows = 64, columns = 64, segment = 65537}
   return
 }
@@ -85,7 +85,7 @@ func.func @case(%w: memref<8192xi8>, %b: memref<48xf32>, %x: memref<8x32xf32>, %
 
 func.func @case(%w: memref<8192xi8>, %x: memref<8x16xf32>, %y: memref<8x64xf32>) {
   // RULE: kernel.linear.c4 (rows of bf16 words)
-  // expected-error@+1 {{takes 'memref<8x16xf32>' as 'x', expected contiguous static rows of 32 columns}}
+  // expected-error@+1 {{takes 'memref<8x16xf32>' as 'x', expected contiguous static rows of 32 or more columns}}
   mllm.kernel.linear weights(%w : memref<8192xi8>) ins(%x : memref<8x16xf32>) outs(%y : memref<8x64xf32>) {format = "bf16", rows = 64, columns = 64}
   return
 }
@@ -94,7 +94,7 @@ func.func @case(%w: memref<8192xi8>, %x: memref<8x16xf32>, %y: memref<8x64xf32>)
 
 func.func @case(%w: memref<8192xi8>, %x: memref<8x16xf32>, %y: memref<8x64xf32>) {
   // RULE: kernel.linear.c4 (quantized rows)
-  // expected-error@+1 {{takes 'memref<8x16xf32>' as 'x', expected contiguous static rows of 22 columns}}
+  // expected-error@+1 {{takes 'memref<8x16xf32>' as 'x', expected contiguous static rows of 22 or more columns}}
   mllm.kernel.linear weights(%w : memref<8192xi8>) ins(%x : memref<8x16xf32>) outs(%y : memref<8x64xf32>) {format = "int8:g32:f16", rows = 64, columns = 64, segment = 32}
   return
 }
@@ -103,7 +103,7 @@ func.func @case(%w: memref<8192xi8>, %x: memref<8x16xf32>, %y: memref<8x64xf32>)
 
 func.func @case(%w: memref<8192xi8>, %x: memref<8x32xf32>, %y: memref<8x48xf32>) {
   // RULE: kernel.linear.c4 (the result)
-  // expected-error@+1 {{takes 'memref<8x48xf32>' as 'out', expected contiguous static rows of 64 columns}}
+  // expected-error@+1 {{takes 'memref<8x48xf32>' as 'out', expected contiguous static rows of 64 or more columns}}
   mllm.kernel.linear weights(%w : memref<8192xi8>) ins(%x : memref<8x32xf32>) outs(%y : memref<8x48xf32>) {format = "bf16", rows = 64, columns = 64}
   return
 }
@@ -112,7 +112,7 @@ func.func @case(%w: memref<8192xi8>, %x: memref<8x32xf32>, %y: memref<8x48xf32>)
 
 func.func @case(%w: memref<8192xi8>, %x: memref<8x32xf32>, %z: memref<8x48xf32>, %y: memref<8x64xf32>) {
   // RULE: kernel.linear.c4 (an input of the region)
-  // expected-error@+1 {{takes 'memref<8x48xf32>' as 'inputs', expected contiguous static rows of 64 columns}}
+  // expected-error@+1 {{takes 'memref<8x48xf32>' as 'inputs', expected contiguous static rows of 64 or more columns}}
   mllm.kernel.linear weights(%w : memref<8192xi8>) ins(%x : memref<8x32xf32>) with(%z : memref<8x48xf32>) outs(%y : memref<8x64xf32>) {format = "bf16", rows = 64, columns = 64} apply {
   ^bb0(%a: f32, %b: f32):
     mllm.program.yield %b : f32
@@ -124,7 +124,7 @@ func.func @case(%w: memref<8192xi8>, %x: memref<8x32xf32>, %z: memref<8x48xf32>,
 
 func.func @case(%w: memref<8192xi8>, %x: memref<8x32xf32>, %y: memref<8x64xf32>) {
   // RULE: kernel.linear.c5 (no argument for an input)
-  // expected-error@+1 {{needs a region that takes ('f32', 'f32') and ends in a mllm.program.yield of 'f32'}}
+  // expected-error@+1 {{needs a region that takes ('f32', 'f32') and ends with an mllm.program.yield of 'f32'}}
   mllm.kernel.linear weights(%w : memref<8192xi8>) ins(%x : memref<8x32xf32>) with(%y : memref<8x64xf32>) outs(%y : memref<8x64xf32>) {format = "bf16", rows = 64, columns = 64} apply {
   ^bb0(%a: f32):
     mllm.program.yield %a : f32
@@ -136,7 +136,7 @@ func.func @case(%w: memref<8192xi8>, %x: memref<8x32xf32>, %y: memref<8x64xf32>)
 
 func.func @case(%w: memref<8192xi8>, %x: memref<8x32xf32>, %y: memref<8x64xf32>) {
   // RULE: kernel.linear.c5 (no region)
-  // expected-error@+1 {{takes 1 further inputs, but has no region that reads them}}
+  // expected-error@+1 {{takes 1 further inputs without a region that reads them}}
   mllm.kernel.linear weights(%w : memref<8192xi8>) ins(%x : memref<8x32xf32>) with(%y : memref<8x64xf32>) outs(%y : memref<8x64xf32>) {format = "bf16", rows = 64, columns = 64}
   return
 }
@@ -155,7 +155,7 @@ func.func @case(%q: memref<64x64xf32>, %s: memref<64x16xf32>, %w: memref<42x16xf
 
 func.func @case(%q: memref<64x64xf32>, %s: memref<64x16xf32>, %w: memref<42x16xf32>) {
   // RULE: kernel.pack_integers.c1 (scales)
-  // expected-error@+1 {{packs scales of f16; a program has f32 scales}}
+  // expected-error@+1 {{packs scales of f16; expected f32 scales}}
   mllm.kernel.pack_integers ins(%q, %s : memref<64x64xf32>, memref<64x16xf32>) outs(%w : memref<42x16xf32>)
       {format = "int4:g32:f16", rows = 64, columns = 64, tensor_columns = 64, row_stride = 64, column_stride = 1, grid_columns = 2, scale_row_stride = 2, scale_group_stride = 1}
   return
@@ -165,7 +165,7 @@ func.func @case(%q: memref<64x64xf32>, %s: memref<64x16xf32>, %w: memref<42x16xf
 
 func.func @case(%q: memref<64x64xf32>, %s: memref<64x16xf32>, %w: memref<42x16xf32>) {
   // RULE: kernel.pack_integers.c1 (minima)
-  // expected-error@+1 {{packs integers of format "int4:g32:min"; a program has those of 4, 8 or 16 bits, without minima}}
+  // expected-error@+1 {{packs integers of format "int4:g32:min"; expected 4, 8 or 16 bits without minima}}
   mllm.kernel.pack_integers ins(%q, %s : memref<64x64xf32>, memref<64x16xf32>) outs(%w : memref<42x16xf32>)
       {format = "int4:g32:min", rows = 64, columns = 64, tensor_columns = 64, row_stride = 64, column_stride = 1, grid_columns = 2, scale_row_stride = 2, scale_group_stride = 1}
   return
@@ -215,7 +215,7 @@ func.func @case(%q: memref<64x64xf32>, %s: memref<64x16xf32>, %w: memref<42x16xf
 
 func.func @case(%q: memref<64x64xf32>, %s: memref<64x16xf32>, %w: memref<42x16xf32>) {
   // RULE: kernel.pack_integers.c3 (a negative stride)
-  // expected-error@+1 {{has a box in 'q' with stride -64 and size 64; expected neither a negative stride nor so large a tensor}}
+  // expected-error@+1 {{has a box in 'q' with stride -64 and size 64; expected a non-negative stride and a smaller tensor}}
   mllm.kernel.pack_integers ins(%q, %s : memref<64x64xf32>, memref<64x16xf32>) outs(%w : memref<42x16xf32>)
       {format = "int4:g32", rows = 64, columns = 64, tensor_columns = 64, row_stride = -64, column_stride = 1, grid_columns = 2, scale_row_stride = 2, scale_group_stride = 1}
   return
@@ -255,7 +255,7 @@ func.func @case(%q: memref<64x64xf32>, %s: memref<64x16xf32>, %w: memref<39x16xf
 
 func.func @case(%q: memref<64x64xf32>, %s: memref<64x16xf32>, %w: memref<42x24xf32>) {
   // RULE: kernel.pack_integers.c3 (whole tiles)
-  // expected-error@+1 {{takes 'memref<42x24xf32>' as 'out', expected contiguous static rows of 16 columns or more, in whole tiles of 16}}
+  // expected-error@+1 {{takes 'memref<42x24xf32>' as 'out', expected contiguous static rows of 16 or more columns, padded to whole tiles of 16}}
   mllm.kernel.pack_integers ins(%q, %s : memref<64x64xf32>, memref<64x16xf32>) outs(%w : memref<42x24xf32>)
       {format = "int4:g32", rows = 64, columns = 64, tensor_columns = 64, row_stride = 64, column_stride = 1, grid_columns = 2, scale_row_stride = 2, scale_group_stride = 1}
   return
@@ -268,7 +268,7 @@ func.func @case(%w: memref<8192xi8>, %x: memref<8x32xf32>, %y: memref<8x64xf32>)
   mllm.kernel.linear weights(%w : memref<8192xi8>) ins(%x : memref<8x32xf32>) outs(%y : memref<8x64xf32>)
       {format = "bf16", rows = 64, columns = 64} apply {
   ^bb0(%a: f32):
-    // expected-error@+1 {{is not a scalar computation that always has a result}}
+    // expected-error@+1 {{is not a speculatable scalar computation}}
     %0 = arith.constant dense<1.0> : vector<4xf32>
     mllm.program.yield %a : f32
   }

@@ -74,7 +74,7 @@ func.func @case(%x: memref<4x16xf32>, %y: memref<8x16xf32>) {
 
 func.func @case(%x: memref<4x16xf32>, %y: memref<8x16xf32>) {
   // RULE: kernel.copy_box.c2 (a negative start)
-  // expected-error@+1 {{begins at element -1 of 'x'}}
+  // expected-error@+1 {{starts at element -1 of 'x'}}
   mllm.kernel.copy_box ins(%x : memref<4x16xf32>) outs(%y : memref<8x16xf32>)
       {sizes = array<i64: 31>, from_columns = 8, from_strides = array<i64: 1>, to_columns = 4, to_strides = array<i64: 1>, from = -1}
   return
@@ -104,7 +104,7 @@ func.func @case(%x: memref<4x16xf32>, %y: memref<8x16xi32>) {
 
 func.func @case(%x: memref<4x16xf32>, %y: memref<8x16xf32>) {
   // RULE: kernel.copy_box.c3 (columns)
-  // expected-error@+1 {{takes 'memref<4x16xf32>' as 'x', expected contiguous static rows of 17 columns}}
+  // expected-error@+1 {{takes 'memref<4x16xf32>' as 'x', expected contiguous static rows of 17 or more columns}}
   mllm.kernel.copy_box ins(%x : memref<4x16xf32>) outs(%y : memref<8x16xf32>)
       {sizes = array<i64: 31>, from_columns = 17, from_strides = array<i64: 1>, to_columns = 4, to_strides = array<i64: 1>}
   return
@@ -184,7 +184,7 @@ func.func @case(%x: memref<4x16xf32>, %s: memref<4x16xf32>) {
 
 func.func @case(%s: memref<4x16xf32>) {
   // RULE: kernel.loops.c2 (no initial value)
-  // expected-error@+1 {{reduces without an initial value}}
+  // expected-error@+1 {{has reductions without an initial value}}
   mllm.kernel.loops outs(%s : memref<4x16xf32>)
       {sizes = array<i64: 4>, parallel = 0, columns = 16, maps = [affine_map<(d0) -> (0, 0)>]} apply {
   ^bb0(%i: index):
@@ -198,7 +198,7 @@ func.func @case(%s: memref<4x16xf32>) {
 
 func.func @case(%x: memref<4x16xf32>, %s: memref<4x16xf32>) {
   // RULE: kernel.loops.c2 (the loops)
-  // expected-error@+1 {{has the map affine_map<(d0) -> (d0, 0)> for buffer 0; expected row and column of a point of 2 loops}}
+  // expected-error@+1 {{has the map affine_map<(d0) -> (d0, 0)> for buffer 0; expected the row and column of a point of 2 loops}}
   mllm.kernel.loops ins(%x : memref<4x16xf32>) outs(%s : memref<4x16xf32>)
       {sizes = array<i64: 4, 16>, parallel = 2, columns = 16,
        maps = [affine_map<(d0) -> (d0, 0)>, affine_map<(d0, d1) -> (d0, d1)>]} apply {
@@ -212,7 +212,7 @@ func.func @case(%x: memref<4x16xf32>, %s: memref<4x16xf32>) {
 
 func.func @case(%x: memref<4x16xf32>, %s: memref<4x16xf32>) {
   // RULE: kernel.loops.c2 (a symbol)
-  // expected-error@+1 {{expected row and column of a point of 2 loops}}
+  // expected-error@+1 {{expected the row and column of a point of 2 loops}}
   mllm.kernel.loops ins(%x : memref<4x16xf32>) outs(%s : memref<4x16xf32>)
       {sizes = array<i64: 4, 16>, parallel = 2, columns = 16,
        maps = [affine_map<(d0, d1)[s0] -> (d0, s0)>, affine_map<(d0, d1) -> (d0, d1)>]} apply {
@@ -226,7 +226,7 @@ func.func @case(%x: memref<4x16xf32>, %s: memref<4x16xf32>) {
 
 func.func @case(%x: memref<4x16xf32>, %s: memref<4x16xf32>) {
   // RULE: kernel.loops.c2 (beyond the buffer)
-  // expected-error@+1 {{which goes from 1 to 4 in a dimension of 4}}
+  // expected-error@+1 {{which ranges from 1 to 4 in a dimension of 4}}
   mllm.kernel.loops ins(%x : memref<4x16xf32>) outs(%s : memref<4x16xf32>)
       {sizes = array<i64: 4, 16>, parallel = 2, columns = 16,
        maps = [affine_map<(d0, d1) -> (d0 + 1, d1)>, affine_map<(d0, d1) -> (d0, d1)>]} apply {
@@ -240,7 +240,7 @@ func.func @case(%x: memref<4x16xf32>, %s: memref<4x16xf32>) {
 
 func.func @case(%x: memref<4x16xf32>, %s: memref<4x16xf32>) {
   // RULE: kernel.loops.c2 (before it)
-  // expected-error@+1 {{which goes from -1 to 14 in a dimension of 16}}
+  // expected-error@+1 {{which ranges from -1 to 14 in a dimension of 16}}
   mllm.kernel.loops ins(%x : memref<4x16xf32>) outs(%s : memref<4x16xf32>)
       {sizes = array<i64: 4, 16>, parallel = 2, columns = 16,
        maps = [affine_map<(d0, d1) -> (d0, d1 - 1)>, affine_map<(d0, d1) -> (d0, d1)>]} apply {
@@ -254,7 +254,7 @@ func.func @case(%x: memref<4x16xf32>, %s: memref<4x16xf32>) {
 
 func.func @case(%x: memref<4x16xf32>, %s: memref<4x16xf32>) {
   // RULE: kernel.loops.c2 (a quotient of a negative value)
-  // expected-error@+1 {{which is more than sums, multiples, quotients and remainders of non-negative values}}
+  // expected-error@+1 {{which has other expressions than sums, multiples, quotients and remainders of non-negative values}}
   mllm.kernel.loops ins(%x : memref<4x16xf32>) outs(%s : memref<4x16xf32>)
       {sizes = array<i64: 4, 16>, parallel = 2, columns = 16,
        maps = [affine_map<(d0, d1) -> (d0, (d1 - 1) floordiv 2)>, affine_map<(d0, d1) -> (d0, d1)>]} apply {
@@ -268,7 +268,7 @@ func.func @case(%x: memref<4x16xf32>, %s: memref<4x16xf32>) {
 
 func.func @case(%x: memref<4x16xf32>, %s: memref<4x16xf32>) {
   // RULE: kernel.loops.c3 (the result)
-  // expected-error@+1 {{has a result that depends on loop 1, which reduces}}
+  // expected-error@+1 {{has a result that depends on loop 1, which is a reduction}}
   mllm.kernel.loops ins(%x, %s : memref<4x16xf32>, memref<4x16xf32>) outs(%s : memref<4x16xf32>)
       {sizes = array<i64: 4, 16>, parallel = 1, columns = 16,
        maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, 0)>, affine_map<(d0, d1) -> (d0, d1)>]} apply {
@@ -282,7 +282,7 @@ func.func @case(%x: memref<4x16xf32>, %s: memref<4x16xf32>) {
 
 func.func @case(%x: memref<4x16xf32>, %s: memref<4x16xf32>) {
   // RULE: kernel.loops.c3 (the initial value)
-  // expected-error@+1 {{has a result that depends on loop 1, which reduces}}
+  // expected-error@+1 {{has a result that depends on loop 1, which is a reduction}}
   mllm.kernel.loops ins(%x, %s : memref<4x16xf32>, memref<4x16xf32>) outs(%s : memref<4x16xf32>)
       {sizes = array<i64: 4, 16>, parallel = 1, columns = 16,
        maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, 0)>]} apply {
@@ -296,7 +296,7 @@ func.func @case(%x: memref<4x16xf32>, %s: memref<4x16xf32>) {
 
 func.func @case(%x: memref<4x16xf32>, %s: memref<4x16xf32>) {
   // RULE: kernel.loops.c4 (arguments)
-  // expected-error@+1 {{needs a region that takes ('index', 'index', 'f32') and ends in a mllm.program.yield of 'f32'}}
+  // expected-error@+1 {{needs a region that takes ('index', 'index', 'f32') and ends with an mllm.program.yield of 'f32'}}
   mllm.kernel.loops ins(%x : memref<4x16xf32>) outs(%s : memref<4x16xf32>)
       {sizes = array<i64: 4, 16>, parallel = 2, columns = 16,
        maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>]} apply {
@@ -310,7 +310,7 @@ func.func @case(%x: memref<4x16xf32>, %s: memref<4x16xf32>) {
 
 func.func @case(%x: memref<4x16xf32>, %s: memref<4x16xi32>) {
   // RULE: kernel.loops.c4 (an element of another type)
-  // expected-error@+1 {{needs a region that takes ('index', 'index', 'f32') and ends in a mllm.program.yield of 'i32'}}
+  // expected-error@+1 {{needs a region that takes ('index', 'index', 'f32') and ends with an mllm.program.yield of 'i32'}}
   mllm.kernel.loops ins(%x : memref<4x16xf32>) outs(%s : memref<4x16xi32>)
       {sizes = array<i64: 4, 16>, parallel = 2, columns = 16,
        maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>]} apply {
@@ -352,7 +352,7 @@ func.func @case(%x: memref<4x16xf32>, %s: memref<4x32xf32>) {
 
 func.func @case(%x: memref<4x24xf32>, %s: memref<4x16xf32>) {
   // RULE: kernel.loops.c5 (whole tiles)
-  // expected-error@+1 {{takes 'memref<4x24xf32>' as 'buffer', expected contiguous static rows of 1 columns or more, in whole tiles of 16}}
+  // expected-error@+1 {{takes 'memref<4x24xf32>' as 'buffer', expected contiguous static rows of 1 or more columns, padded to whole tiles of 16}}
   mllm.kernel.loops ins(%x : memref<4x24xf32>) outs(%s : memref<4x16xf32>)
       {sizes = array<i64: 4, 16>, parallel = 2, columns = 16,
        maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>]} apply {
@@ -366,7 +366,7 @@ func.func @case(%x: memref<4x24xf32>, %s: memref<4x16xf32>) {
 
 func.func @case(%i: memref<1x16xi32>, %x: memref<8x16xf32>, %y: memref<4x16xi32>) {
   // RULE: kernel.gather.c1 (types)
-  // expected-error@+1 {{moves elements of 'f32' to a buffer of 'i32'}}
+  // expected-error@+1 {{copies elements of 'f32' to a buffer of 'i32'}}
   mllm.kernel.gather ins(%i, %x : memref<1x16xi32>, memref<8x16xf32>) outs(%y : memref<4x16xi32>)
       {sizes = array<i64: 4, 16>, bound = 8, columns = 16,
        maps = [affine_map<(d0, d1) -> (0, d0)>, affine_map<(d0, d1)[s0] -> (s0, d1)>, affine_map<(d0, d1) -> (d0, d1)>]}
@@ -388,7 +388,7 @@ func.func @case(%i: memref<1x16xi32>, %x: memref<8x16xf32>, %y: memref<4x16xf32>
 
 func.func @case(%i: memref<1x16xi32>, %x: memref<8x16xf32>, %y: memref<4x16xf32>) {
   // RULE: kernel.gather.c1 (a symbol)
-  // expected-error@+1 {{has a symbol in the map of buffer 2; only that of buffer 1 takes the index}}
+  // expected-error@+1 {{has a symbol in the map of buffer 2; only that of buffer 1 may use the index}}
   mllm.kernel.gather ins(%i, %x : memref<1x16xi32>, memref<8x16xf32>) outs(%y : memref<4x16xf32>)
       {sizes = array<i64: 4, 16>, bound = 8, columns = 16,
        maps = [affine_map<(d0, d1) -> (0, d0)>, affine_map<(d0, d1)[s0] -> (s0, d1)>, affine_map<(d0, d1)[s0] -> (d0, s0)>]}
@@ -410,7 +410,7 @@ func.func @case(%i: memref<1x16xi32>, %x: memref<8x16xf32>, %y: memref<4x16xf32>
 
 func.func @case(%i: memref<1x16xi32>, %x: memref<8x16xf32>, %y: memref<4x16xf32>) {
   // RULE: kernel.gather.c2 (beyond the buffer)
-  // expected-error@+1 {{which goes from 0 to 8 in a dimension of 8}}
+  // expected-error@+1 {{which ranges from 0 to 8 in a dimension of 8}}
   mllm.kernel.gather ins(%i, %x : memref<1x16xi32>, memref<8x16xf32>) outs(%y : memref<4x16xf32>)
       {sizes = array<i64: 4, 16>, bound = 9, columns = 16,
        maps = [affine_map<(d0, d1) -> (0, d0)>, affine_map<(d0, d1)[s0] -> (s0, d1)>, affine_map<(d0, d1) -> (d0, d1)>]}
@@ -421,7 +421,7 @@ func.func @case(%i: memref<1x16xi32>, %x: memref<8x16xf32>, %y: memref<4x16xf32>
 
 func.func @case(%i: memref<1x16xi32>, %x: memref<8x16xf32>, %y: memref<4x16xf32>) {
   // RULE: kernel.gather.c2 (a remainder by a loop)
-  // expected-error@+1 {{which is more than sums, multiples, quotients and remainders of non-negative values}}
+  // expected-error@+1 {{which has other expressions than sums, multiples, quotients and remainders of non-negative values}}
   mllm.kernel.gather ins(%i, %x : memref<1x16xi32>, memref<8x16xf32>) outs(%y : memref<4x16xf32>)
       {sizes = array<i64: 4, 16>, bound = 8, columns = 16,
        maps = [affine_map<(d0, d1) -> (0, d0)>, affine_map<(d0, d1)[s0] -> (s0, (d1 - 3) mod 16)>, affine_map<(d0, d1) -> (d0, d1)>]}
@@ -454,7 +454,7 @@ func.func @case(%i: memref<1x16xi32>, %x: memref<8x24xf32>, %y: memref<4x16xf32>
 
 func.func @case(%i: memref<1x16xi32>, %x: memref<4x16xf32>, %y: memref<8x16xi64>) {
   // RULE: kernel.scatter.c1 (types)
-  // expected-error@+1 {{moves elements of 'f32' to a buffer of 'i64'}}
+  // expected-error@+1 {{copies elements of 'f32' to a buffer of 'i64'}}
   mllm.kernel.scatter ins(%i, %x : memref<1x16xi32>, memref<4x16xf32>) outs(%y : memref<8x16xi64>)
       {sizes = array<i64: 4, 16>, bound = 8, indexed = 1,
        maps = [affine_map<(d0, d1) -> (0, d0)>, affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1)[s0] -> (s0, d1)>]}
@@ -476,7 +476,7 @@ func.func @case(%i: memref<1x16xi32>, %x: memref<4x16xf32>, %y: memref<8x16xf32>
 
 func.func @case(%i: memref<1x16xi32>, %x: memref<4x16xf32>, %y: memref<8x16xf32>) {
   // RULE: kernel.scatter.c1 (a symbol)
-  // expected-error@+1 {{has a symbol in the map of buffer 1; only that of buffer 2 takes the index}}
+  // expected-error@+1 {{has a symbol in the map of buffer 1; only that of buffer 2 may use the index}}
   mllm.kernel.scatter ins(%i, %x : memref<1x16xi32>, memref<4x16xf32>) outs(%y : memref<8x16xf32>)
       {sizes = array<i64: 4, 16>, bound = 8, indexed = 1,
        maps = [affine_map<(d0, d1) -> (0, d0)>, affine_map<(d0, d1)[s0] -> (s0, d1)>, affine_map<(d0, d1)[s0] -> (s0, d1)>]}
@@ -498,7 +498,7 @@ func.func @case(%i: memref<1x16xi32>, %x: memref<4x16xf32>, %y: memref<8x16xf32>
 
 func.func @case(%i: memref<1x16xi32>, %x: memref<4x16xf32>, %y: memref<8x16xf32>) {
   // RULE: kernel.scatter.c2 (beyond the buffer)
-  // expected-error@+1 {{which goes from 0 to 8 in a dimension of 8}}
+  // expected-error@+1 {{which ranges from 0 to 8 in a dimension of 8}}
   mllm.kernel.scatter ins(%i, %x : memref<1x16xi32>, memref<4x16xf32>) outs(%y : memref<8x16xf32>)
       {sizes = array<i64: 4, 16>, bound = 9, indexed = 1,
        maps = [affine_map<(d0, d1) -> (0, d0)>, affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1)[s0] -> (s0, d1)>]}
@@ -562,7 +562,7 @@ func.func @case(%x: memref<4x32xf32>, %v: memref<4x16xi32>, %i: memref<4x16xi32>
 
 func.func @case(%x: memref<4x32xf32>, %v: memref<4x16xf32>, %i: memref<4x16xi32>, %z: memref<4x16xi32>) {
   // RULE: kernel.sort.c3 (columns)
-  // expected-error@+1 {{takes 'memref<4x16xi32>' as 'scratch0', expected contiguous static rows of 32 columns or more}}
+  // expected-error@+1 {{takes 'memref<4x16xi32>' as 'scratch0', expected contiguous static rows of 32 or more columns}}
   mllm.kernel.sort ins(%x : memref<4x32xf32>) outs(%v, %i : memref<4x16xf32>, memref<4x16xi32>)
       scratch(%z, %z : memref<4x16xi32>, memref<4x16xi32>) {rows = 4, columns = 32, count = 8}
   return
@@ -572,7 +572,7 @@ func.func @case(%x: memref<4x32xf32>, %v: memref<4x16xf32>, %i: memref<4x16xi32>
 
 func.func @case(%x: memref<4x32xf32>, %v: memref<4x16xf32>, %i: memref<4x16xi32>, %z: memref<4x32xi32>) {
   // RULE: kernel.sort.c3 (rows)
-  // expected-error@+1 {{sorts 5 rows, but takes a buffer of 4}}
+  // expected-error@+1 {{sorts 5 rows, but has a buffer of 4}}
   mllm.kernel.sort ins(%x : memref<4x32xf32>) outs(%v, %i : memref<4x16xf32>, memref<4x16xi32>)
       scratch(%z, %z : memref<4x32xi32>, memref<4x32xi32>) {rows = 5, columns = 32, count = 8}
   return
@@ -586,7 +586,7 @@ func.func @case(%x: memref<4x16xi32>) {
       {sizes = array<i64: 4, 16>, parallel = 2, columns = 16,
        maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>]} apply {
   ^bb0(%i: index, %j: index, %a: i32):
-    // expected-error@+1 {{is not a scalar computation that always has a result}}
+    // expected-error@+1 {{is not a speculatable scalar computation}}
     %0 = arith.divsi %a, %a : i32
     mllm.program.yield %0 : i32
   }
@@ -602,7 +602,7 @@ func.func @case(%x: memref<4x16xi32>) {
        maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>]} apply {
   ^bb0(%i: index, %j: index, %a: i32):
     %minus = arith.constant -1 : i32
-    // expected-error@+1 {{is not a scalar computation that always has a result}}
+    // expected-error@+1 {{is not a speculatable scalar computation}}
     %0 = arith.remsi %a, %minus : i32
     mllm.program.yield %0 : i32
   }
@@ -617,7 +617,7 @@ func.func @case(%x: memref<4x16xi32>) {
       {sizes = array<i64: 4, 16>, parallel = 2, columns = 16,
        maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>]} apply {
   ^bb0(%i: index, %j: index, %a: i32):
-    // expected-error@+1 {{is not a scalar computation that always has a result}}
+    // expected-error@+1 {{is not a speculatable scalar computation}}
     %0 = arith.extsi %a : i32 to i1024
     mllm.program.yield %a : i32
   }

@@ -34,7 +34,7 @@ func.func @case(%x: memref<64x64xf32>, %s: memref<64x16xf32>, %y: memref<64x64xf
 
 func.func @case(%x: memref<64x64xf32>, %s: memref<64x16xf32>, %y: memref<64x64xf32>) {
   // RULE: kernel.quantize.c3 (whole rows)
-  // expected-error@+1 {{has 4096 elements in rows of 60, which are not whole rows of 'x'}}
+  // expected-error@+1 {{has 4096 elements in rows of 60, which do not fill whole rows of 'x'}}
   mllm.kernel.quantize ins(%x, %s : memref<64x64xf32>, memref<64x16xf32>) outs(%y : memref<64x64xf32>)
       {bits = 8, shape = array<i64: 64, 64>, cell = array<i64: 1, 32>, columns = 60, grid_columns = 2}
   return
@@ -44,7 +44,7 @@ func.func @case(%x: memref<64x64xf32>, %s: memref<64x16xf32>, %y: memref<64x64xf
 
 func.func @case(%x: memref<64x64xf32>, %s: memref<64x16xf32>, %y: memref<64x64xf32>) {
   // RULE: kernel.quantize.c3 (as many as the buffer has)
-  // expected-error@+1 {{has 4160 elements in rows of 64, which are not whole rows of 'x'}}
+  // expected-error@+1 {{has 4160 elements in rows of 64, which do not fill whole rows of 'x'}}
   mllm.kernel.quantize ins(%x, %s : memref<64x64xf32>, memref<64x16xf32>) outs(%y : memref<64x64xf32>)
       {bits = 8, shape = array<i64: 65, 64>, cell = array<i64: 1, 32>, columns = 64, grid_columns = 2}
   return
@@ -54,7 +54,7 @@ func.func @case(%x: memref<64x64xf32>, %s: memref<64x16xf32>, %y: memref<64x64xf
 
 func.func @case(%x: memref<64x64xf32>, %s: memref<64x16xf32>, %y: memref<64x64xf32>) {
   // RULE: kernel.quantize.c3 (cells)
-  // expected-error@+1 {{has 128 elements in rows of 1, which are not whole rows of 'scales'}}
+  // expected-error@+1 {{has 128 elements in rows of 1, which do not fill whole rows of 'scales'}}
   mllm.kernel.quantize ins(%x, %s : memref<64x64xf32>, memref<64x16xf32>) outs(%y : memref<64x64xf32>)
       {bits = 8, shape = array<i64: 64, 64>, cell = array<i64: 1, 32>, columns = 64, grid_columns = 1}
   return
@@ -64,7 +64,7 @@ func.func @case(%x: memref<64x64xf32>, %s: memref<64x16xf32>, %y: memref<64x64xf
 
 func.func @case(%x: memref<64x64xf32>, %s: memref<64x24xf32>, %y: memref<64x64xf32>) {
   // RULE: kernel.quantize.c3 (whole tiles)
-  // expected-error@+1 {{takes 'memref<64x24xf32>' as 'scales', expected contiguous static rows of 2 columns or more, in whole tiles of 16}}
+  // expected-error@+1 {{takes 'memref<64x24xf32>' as 'scales', expected contiguous static rows of 2 or more columns, padded to whole tiles of 16}}
   mllm.kernel.quantize ins(%x, %s : memref<64x64xf32>, memref<64x24xf32>) outs(%y : memref<64x64xf32>)
       {bits = 8, shape = array<i64: 64, 64>, cell = array<i64: 1, 32>, columns = 64, grid_columns = 2}
   return
@@ -74,7 +74,7 @@ func.func @case(%x: memref<64x64xf32>, %s: memref<64x24xf32>, %y: memref<64x64xf
 
 func.func @case(%x: memref<64x64xf32>, %s: memref<64x16xf32>, %y: memref<63x64xf32>) {
   // RULE: kernel.quantize.c3 (the result)
-  // expected-error@+1 {{has 4096 elements in rows of 64, which are not whole rows of 'out'}}
+  // expected-error@+1 {{has 4096 elements in rows of 64, which do not fill whole rows of 'out'}}
   mllm.kernel.quantize ins(%x, %s : memref<64x64xf32>, memref<64x16xf32>) outs(%y : memref<63x64xf32>)
       {bits = 8, shape = array<i64: 64, 64>, cell = array<i64: 1, 32>, columns = 64, grid_columns = 2}
   return
@@ -104,7 +104,7 @@ func.func @case(%x: memref<64x64xf32>, %s: memref<64x16xf32>, %y: memref<64x64xf
 
 func.func @case(%x: memref<64x64xf32>, %s: memref<64x16xf32>, %y: memref<64x64xf32>) {
   // RULE: kernel.dequantize.c2 (whole rows)
-  // expected-error@+1 {{has 4096 elements in rows of 60, which are not whole rows of 'q'}}
+  // expected-error@+1 {{has 4096 elements in rows of 60, which do not fill whole rows of 'q'}}
   mllm.kernel.dequantize ins(%x, %s : memref<64x64xf32>, memref<64x16xf32>) outs(%y : memref<64x64xf32>)
       {shape = array<i64: 64, 64>, cell = array<i64: 1, 32>, columns = 60, grid_columns = 2}
   return
@@ -114,7 +114,7 @@ func.func @case(%x: memref<64x64xf32>, %s: memref<64x16xf32>, %y: memref<64x64xf
 
 func.func @case(%x: memref<64x64xf32>, %s: memref<64x16xf32>, %y: memref<64x64xf32>) {
   // RULE: kernel.dequantize.c2 (as many as the buffer has)
-  // expected-error@+1 {{has 4160 elements in rows of 64, which are not whole rows of 'q'}}
+  // expected-error@+1 {{has 4160 elements in rows of 64, which do not fill whole rows of 'q'}}
   mllm.kernel.dequantize ins(%x, %s : memref<64x64xf32>, memref<64x16xf32>) outs(%y : memref<64x64xf32>)
       {shape = array<i64: 65, 64>, cell = array<i64: 1, 32>, columns = 64, grid_columns = 2}
   return
@@ -124,7 +124,7 @@ func.func @case(%x: memref<64x64xf32>, %s: memref<64x16xf32>, %y: memref<64x64xf
 
 func.func @case(%x: memref<64x64xf32>, %s: memref<64x16xf32>, %y: memref<64x64xf32>) {
   // RULE: kernel.dequantize.c2 (cells)
-  // expected-error@+1 {{has 128 elements in rows of 1, which are not whole rows of 'scales'}}
+  // expected-error@+1 {{has 128 elements in rows of 1, which do not fill whole rows of 'scales'}}
   mllm.kernel.dequantize ins(%x, %s : memref<64x64xf32>, memref<64x16xf32>) outs(%y : memref<64x64xf32>)
       {shape = array<i64: 64, 64>, cell = array<i64: 1, 32>, columns = 64, grid_columns = 1}
   return
@@ -134,7 +134,7 @@ func.func @case(%x: memref<64x64xf32>, %s: memref<64x16xf32>, %y: memref<64x64xf
 
 func.func @case(%x: memref<64x64xf32>, %s: memref<64x24xf32>, %y: memref<64x64xf32>) {
   // RULE: kernel.dequantize.c2 (whole tiles)
-  // expected-error@+1 {{takes 'memref<64x24xf32>' as 'scales', expected contiguous static rows of 2 columns or more, in whole tiles of 16}}
+  // expected-error@+1 {{takes 'memref<64x24xf32>' as 'scales', expected contiguous static rows of 2 or more columns, padded to whole tiles of 16}}
   mllm.kernel.dequantize ins(%x, %s : memref<64x64xf32>, memref<64x24xf32>) outs(%y : memref<64x64xf32>)
       {shape = array<i64: 64, 64>, cell = array<i64: 1, 32>, columns = 64, grid_columns = 2}
   return
@@ -144,7 +144,7 @@ func.func @case(%x: memref<64x64xf32>, %s: memref<64x24xf32>, %y: memref<64x64xf
 
 func.func @case(%x: memref<64x64xf32>, %s: memref<64x16xf32>, %y: memref<63x64xf32>) {
   // RULE: kernel.dequantize.c2 (the result)
-  // expected-error@+1 {{has 4096 elements in rows of 64, which are not whole rows of 'out'}}
+  // expected-error@+1 {{has 4096 elements in rows of 64, which do not fill whole rows of 'out'}}
   mllm.kernel.dequantize ins(%x, %s : memref<64x64xf32>, memref<64x16xf32>) outs(%y : memref<63x64xf32>)
       {shape = array<i64: 64, 64>, cell = array<i64: 1, 32>, columns = 64, grid_columns = 2}
   return
@@ -181,7 +181,7 @@ func.func @case(%x: memref<64x64xf32>, %s: memref<64x16xf32>) {
 
 func.func @case(%x: memref<64x64xf32>, %s: memref<64x16xf32>) {
   // RULE: kernel.quant_params.c3 (whole rows)
-  // expected-error@+1 {{has 4096 elements in rows of 60, which are not whole rows of 'x'}}
+  // expected-error@+1 {{has 4096 elements in rows of 60, which do not fill whole rows of 'x'}}
   mllm.kernel.quant_params ins(%x : memref<64x64xf32>) outs(%s : memref<64x16xf32>) {bits = 8, shape = array<i64: 64, 64>, cell = array<i64: 1, 32>, columns = 60, grid_columns = 2}
   return
 }
@@ -190,7 +190,7 @@ func.func @case(%x: memref<64x64xf32>, %s: memref<64x16xf32>) {
 
 func.func @case(%x: memref<64x64xf32>, %s: memref<64x16xf32>) {
   // RULE: kernel.quant_params.c3 (as many as the buffer has)
-  // expected-error@+1 {{has 4160 elements in rows of 64, which are not whole rows of 'x'}}
+  // expected-error@+1 {{has 4160 elements in rows of 64, which do not fill whole rows of 'x'}}
   mllm.kernel.quant_params ins(%x : memref<64x64xf32>) outs(%s : memref<64x16xf32>) {bits = 8, shape = array<i64: 65, 64>, cell = array<i64: 1, 32>, columns = 64, grid_columns = 2}
   return
 }
@@ -199,7 +199,7 @@ func.func @case(%x: memref<64x64xf32>, %s: memref<64x16xf32>) {
 
 func.func @case(%x: memref<64x64xf32>, %s: memref<64x16xf32>) {
   // RULE: kernel.quant_params.c3 (cells)
-  // expected-error@+1 {{has 128 elements in rows of 1, which are not whole rows of 'scales'}}
+  // expected-error@+1 {{has 128 elements in rows of 1, which do not fill whole rows of 'scales'}}
   mllm.kernel.quant_params ins(%x : memref<64x64xf32>) outs(%s : memref<64x16xf32>) {bits = 8, shape = array<i64: 64, 64>, cell = array<i64: 1, 32>, columns = 64, grid_columns = 1}
   return
 }
@@ -208,7 +208,7 @@ func.func @case(%x: memref<64x64xf32>, %s: memref<64x16xf32>) {
 
 func.func @case(%x: memref<64x64xf32>, %s: memref<64x24xf32>) {
   // RULE: kernel.quant_params.c3 (whole tiles)
-  // expected-error@+1 {{takes 'memref<64x24xf32>' as 'scales', expected contiguous static rows of 2 columns or more, in whole tiles of 16}}
+  // expected-error@+1 {{takes 'memref<64x24xf32>' as 'scales', expected contiguous static rows of 2 or more columns, padded to whole tiles of 16}}
   mllm.kernel.quant_params ins(%x : memref<64x64xf32>) outs(%s : memref<64x24xf32>) {bits = 8, shape = array<i64: 64, 64>, cell = array<i64: 1, 32>, columns = 64, grid_columns = 2}
   return
 }

@@ -4,7 +4,7 @@
 
 func.func @case(%c: memref<8x16xf32>, %s: memref<8x16xf32>) {
   // RULE: kernel.rope_angles.c1
-  // expected-error@+1 {{takes 'memref<8x16xf32>' as 'cosines', expected contiguous static rows of 17 columns or more, in whole tiles of 16}}
+  // expected-error@+1 {{takes 'memref<8x16xf32>' as 'cosines', expected contiguous static rows of 17 or more columns, padded to whole tiles of 16}}
   mllm.kernel.rope_angles outs(%c, %s : memref<8x16xf32>, memref<8x16xf32>) {frequencies = array<f64: 1.,2.,3.,4.,5.,6.,7.,8.,9.,1.,2.,3.,4.,5.,6.,7.,8.>}
   return
 }
@@ -13,7 +13,7 @@ func.func @case(%c: memref<8x16xf32>, %s: memref<8x16xf32>) {
 
 func.func @case(%c: memref<8x16xf32>, %s: memref<8x24xf32>) {
   // RULE: kernel.rope_angles.c1 (whole tiles)
-  // expected-error@+1 {{takes 'memref<8x24xf32>' as 'sines', expected contiguous static rows of 1 columns or more, in whole tiles of 16}}
+  // expected-error@+1 {{takes 'memref<8x24xf32>' as 'sines', expected contiguous static rows of 1 or more columns, padded to whole tiles of 16}}
   mllm.kernel.rope_angles outs(%c, %s : memref<8x16xf32>, memref<8x24xf32>) {frequencies = array<f64: 1.0>}
   return
 }
@@ -31,7 +31,7 @@ func.func @case(%t: memref<65536xi8>, %y: memref<8x64xf32>) {
 
 func.func @case(%t: memref<65536xi8>, %y: memref<8x64xf32>) {
   // RULE: kernel.embedding.c1 (a block format of GGUF)
-  // expected-error@+1 {{has the block format "q8_0", which programs call "int8:g32:f16"}}
+  // expected-error@+1 {{has the block format "q8_0", which is called "int8:g32:f16"}}
   mllm.kernel.embedding weights(%t : memref<65536xi8>) outs(%y : memref<8x64xf32>) {format = "q8_0", rows = 512, columns = 64}
   return
 }
@@ -40,7 +40,7 @@ func.func @case(%t: memref<65536xi8>, %y: memref<8x64xf32>) {
 
 func.func @case(%t: memref<65536xi8>, %y: memref<8x64xf32>) {
   // RULE: kernel.embedding.c1 (zero points)
-  // expected-error@+1 {{looks up rows of 64 integers of format "int4:g32:asym"; kernels know rows of whole blocks without zero points}}
+  // expected-error@+1 {{looks up rows of 64 integers of format "int4:g32:asym"; only rows of whole blocks without zero points are supported}}
   mllm.kernel.embedding weights(%t : memref<65536xi8>) outs(%y : memref<8x64xf32>) {format = "int4:g32:asym", rows = 512, columns = 64}
   return
 }
@@ -76,7 +76,7 @@ func.func @case(%t: memref<?xi8>, %y: memref<8x64xf32>) {
 
 func.func @case(%t: memref<65536xi8>, %y: memref<8x48xf32>) {
   // RULE: kernel.embedding.c3
-  // expected-error@+1 {{takes 'memref<8x48xf32>' as 'out', expected contiguous static rows of 64 columns}}
+  // expected-error@+1 {{takes 'memref<8x48xf32>' as 'out', expected contiguous static rows of 64 or more columns}}
   mllm.kernel.embedding weights(%t : memref<65536xi8>) outs(%y : memref<8x48xf32>) {format = "bf16", rows = 512, columns = 64}
   return
 }
@@ -85,7 +85,7 @@ func.func @case(%t: memref<65536xi8>, %y: memref<8x48xf32>) {
 
 func.func @case(%x: memref<8x64xf32>, %y: memref<8x64xf32>) {
   // RULE: kernel.select_rows.c1
-  // expected-error@+1 {{takes 'memref<8x64xf32>' as 'x', expected contiguous static rows of 65 columns}}
+  // expected-error@+1 {{takes 'memref<8x64xf32>' as 'x', expected contiguous static rows of 65 or more columns}}
   mllm.kernel.select_rows ins(%x : memref<8x64xf32>) outs(%y : memref<8x64xf32>) {columns = 65}
   return
 }
@@ -112,7 +112,7 @@ func.func @case(%x: memref<8x64xf32, strided<[128, 1]>>, %y: memref<8x64xf32>) {
 
 func.func @case(%x: memref<8x64xf32>, %y: memref<8x64xf32>) {
   // RULE: kernel.rms_norm.c1
-  // expected-error@+1 {{takes 'memref<8x64xf32>' as 'x', expected contiguous static rows of 80 columns}}
+  // expected-error@+1 {{takes 'memref<8x64xf32>' as 'x', expected contiguous static rows of 80 or more columns}}
   mllm.kernel.rms_norm ins(%x : memref<8x64xf32>) outs(%y : memref<8x64xf32>) {columns = 16, groups = 5, eps = 0.0}
   return
 }
@@ -130,7 +130,7 @@ func.func @case(%w: memref<48xf32>, %x: memref<8x64xf32>) {
 
 func.func @case(%x: memref<8x64xf32>, %y: memref<8x16xf32>) {
   // RULE: kernel.layer_norm.c1
-  // expected-error@+1 {{takes 'memref<8x16xf32>' as 'out', expected contiguous static rows of 64 columns}}
+  // expected-error@+1 {{takes 'memref<8x16xf32>' as 'out', expected contiguous static rows of 64 or more columns}}
   mllm.kernel.layer_norm ins(%x : memref<8x64xf32>) outs(%y : memref<8x16xf32>) {columns = 64, eps = 0.0}
   return
 }
@@ -157,7 +157,7 @@ func.func @case(%w: memref<48xf32>, %x: memref<8x64xf32>) {
 
 func.func @case(%x: memref<8x64xf32>) {
   // RULE: kernel.softmax.c1
-  // expected-error@+1 {{takes 'memref<8x64xf32>' as 'x', expected contiguous static rows of 65 columns}}
+  // expected-error@+1 {{takes 'memref<8x64xf32>' as 'x', expected contiguous static rows of 65 or more columns}}
   mllm.kernel.softmax ins(%x : memref<8x64xf32>) outs(%x : memref<8x64xf32>) {columns = 65}
   return
 }
@@ -193,7 +193,7 @@ func.func @case(%x: memref<8x64xf32>, %q: memref<8x32xf32>) {
 
 func.func @case(%x: memref<8x64xf32>, %q: memref<8x16xf32>) {
   // RULE: kernel.quantize_rows.c2
-  // expected-error@+1 {{takes 'memref<8x16xf32>' as 'out', expected contiguous static rows of 22 columns}}
+  // expected-error@+1 {{takes 'memref<8x16xf32>' as 'out', expected contiguous static rows of 22 or more columns}}
   mllm.kernel.quantize_rows ins(%x : memref<8x64xf32>) outs(%q : memref<8x16xf32>) {columns = 64, group = 32, segment = 32, padded = 32}
   return
 }
@@ -202,7 +202,7 @@ func.func @case(%x: memref<8x64xf32>, %q: memref<8x16xf32>) {
 
 func.func @case(%x: memref<8x64xf32>, %q: memref<8x16xf32>) {
   // RULE: kernel.round_rows.c1
-  // expected-error@+1 {{takes 'memref<8x16xf32>' as 'out', expected contiguous static rows of 32 columns}}
+  // expected-error@+1 {{takes 'memref<8x16xf32>' as 'out', expected contiguous static rows of 32 or more columns}}
   mllm.kernel.round_rows ins(%x : memref<8x64xf32>) outs(%q : memref<8x16xf32>) {columns = 64}
   return
 }
@@ -211,7 +211,7 @@ func.func @case(%x: memref<8x64xf32>, %q: memref<8x16xf32>) {
 
 func.func @case(%x: memref<8x16xf32>, %y: memref<8x64xf32>) {
   // RULE: kernel.elementwise.c1
-  // expected-error@+1 {{takes 'memref<8x16xf32>' as 'inputs', expected contiguous static rows of 64 columns}}
+  // expected-error@+1 {{takes 'memref<8x16xf32>' as 'inputs', expected contiguous static rows of 64 or more columns}}
   mllm.kernel.elementwise ins(%x : memref<8x16xf32>) outs(%y : memref<8x64xf32>) {columns = 64} apply {
   ^bb0(%a: f32):
     mllm.program.yield %a : f32
@@ -223,7 +223,7 @@ func.func @case(%x: memref<8x16xf32>, %y: memref<8x64xf32>) {
 
 func.func @case(%x: memref<8x64xf32>) {
   // RULE: kernel.elementwise.c2 (arguments)
-  // expected-error@+1 {{needs a region that takes ('f32') and ends in a mllm.program.yield of 'f32'}}
+  // expected-error@+1 {{needs a region that takes ('f32') and ends with an mllm.program.yield of 'f32'}}
   mllm.kernel.elementwise ins(%x : memref<8x64xf32>) outs(%x : memref<8x64xf32>) {columns = 64} apply {
   ^bb0(%a: f32, %b: f32):
     mllm.program.yield %a : f32
@@ -248,7 +248,7 @@ func.func @case(%x: memref<8x64xf32>) {
 
 func.func @case(%x: memref<8x64xf32>) {
   // RULE: kernel.elementwise.c2 (the result)
-  // expected-error@+1 {{needs a region that takes ('f32') and ends in a mllm.program.yield of 'f32'}}
+  // expected-error@+1 {{needs a region that takes ('f32') and ends with an mllm.program.yield of 'f32'}}
   mllm.kernel.elementwise ins(%x : memref<8x64xf32>) outs(%x : memref<8x64xf32>) {columns = 64} apply {
   ^bb0(%a: f32):
     %0 = arith.constant 1 : i32
@@ -273,7 +273,7 @@ func.func @case(%x: memref<8x64xf32>) {
 
 func.func @case(%c: memref<8x16xf32>, %x: memref<8x64xf32>) {
   // RULE: kernel.rope.c1 (odd)
-  // expected-error@+1 {{rotates 15 of 16 elements; expected an even number, at most all of them}}
+  // expected-error@+1 {{rotates 15 of 16 elements; expected an even number of at most that size}}
   mllm.kernel.rope ins(%c, %c, %x : memref<8x16xf32>, memref<8x16xf32>, memref<8x64xf32>) outs(%x : memref<8x64xf32>) {heads = 4, head_dim = 16, rotary_dim = 15}
   return
 }
@@ -291,7 +291,7 @@ func.func @case(%c: memref<8x16xf32>, %x: memref<8x64xf32>) {
 
 func.func @case(%c: memref<8x16xf32>, %x: memref<8x64xf32>) {
   // RULE: kernel.rope.c2
-  // expected-error@+1 {{takes 'memref<8x64xf32>' as 'x', expected contiguous static rows of 80 columns}}
+  // expected-error@+1 {{takes 'memref<8x64xf32>' as 'x', expected contiguous static rows of 80 or more columns}}
   mllm.kernel.rope ins(%c, %c, %x : memref<8x16xf32>, memref<8x16xf32>, memref<8x64xf32>) outs(%x : memref<8x64xf32>) {heads = 5, head_dim = 16, rotary_dim = 16}
   return
 }
@@ -302,7 +302,7 @@ func.func @case(%x: memref<8x64xf32>) {
   // RULE: kernel.elementwise.c2 (an op with an effect)
   mllm.kernel.elementwise ins(%x : memref<8x64xf32>) outs(%x : memref<8x64xf32>) {columns = 64} apply {
   ^bb0(%a: f32):
-    // expected-error@+1 {{is not a scalar computation that always has a result, as the region of a kernel needs}}
+    // expected-error@+1 {{is not a speculatable scalar computation, which the region of a kernel requires}}
     %0 = memref.alloca() : memref<1xf32>
     mllm.program.yield %a : f32
   }

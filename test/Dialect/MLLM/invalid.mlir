@@ -304,7 +304,7 @@ module attributes {mllm.model = {architecture = ""}} {}
 
 // -----
 
-// mllm.model without one of its numbers
+// mllm.model without one of its properties
 // expected-error@+1 {{'mllm.model' needs an i64 'num_layers'}}
 module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i32}} {}
 

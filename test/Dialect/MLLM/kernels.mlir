@@ -2,7 +2,7 @@
 // RUN: llmir-opt %s --mlir-print-op-generic | llmir-opt | FileCheck %s
 // RUN: llmir-opt %s --emit-bytecode | llmir-opt | FileCheck %s
 
-// Every kernel, with and without what is optional.
+// Every kernel, with and without optional operands and attributes.
 
 // CHECK-LABEL: func.func @rows(
 func.func @rows(%w: memref<64xf32>,

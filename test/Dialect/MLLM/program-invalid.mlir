@@ -1,6 +1,6 @@
 // RUN: llmir-opt %s --split-input-file --verify-diagnostics
 
-// The program level; the cases are named by the constraint that they break.
+// The program level; the cases are named after the violated constraint.
 
 // RULE: program.fragment.c1 (no code at all)
 // expected-error@+1 {{code needs one entry_point, found 0}}
@@ -11,7 +11,7 @@ mllm.program.fragment @step code {
 
 // RULE: program.fragment.c1 (an instruction where only buffers may stand)
 mllm.program.fragment @step code {
-  // expected-error@+1 {{stands before the entry_point of code fragment 'step', where only buffers and inputs may}}
+  // expected-error@+1 {{is before the entry_point of code fragment 'step', where only buffers and inputs are allowed}}
   mllm.program.barrier
   mllm.program.entry_point
   mllm.program.exit
@@ -49,7 +49,7 @@ mllm.program.fragment @step code {
 
 // RULE: program.fragment.c2
 mllm.program.fragment @weights data {
-  // expected-error@+1 {{cannot stand in a fragment of data, which holds mllm.program.weight and mllm.program.constant only}}
+  // expected-error@+1 {{is not allowed in a fragment of data, which contains mllm.program.weight and mllm.program.constant only}}
   mllm.program.barrier
 }
 
@@ -57,7 +57,7 @@ mllm.program.fragment @weights data {
 
 // RULE: program.fragment.c3
 mllm.program.fragment @kernels text {
-  // expected-error@+1 {{cannot stand in a fragment of text, which holds mllm.program.constant only}}
+  // expected-error@+1 {{is not allowed in a fragment of text, which contains mllm.program.constant only}}
   mllm.program.barrier
 }
 
@@ -65,7 +65,7 @@ mllm.program.fragment @kernels text {
 
 mllm.program.fragment @weights data {
   // RULE: program.weight.c1
-  // expected-error@+1 {{has 2 sources and 1 offsets; each source needs one offset, and one is the least}}
+  // expected-error@+1 {{has 2 sources and 1 offsets; expected one offset for each source, and at least one source}}
   mllm.program.weight @w "vector" "f32" [16] bytes 64 sources ["a", "b"] at [0]
 }
 
@@ -123,7 +123,7 @@ mllm.program.fragment @step code {
   mllm.program.entry_point
   mllm.program.label "here"
   // RULE: program.jump_next_layer.c1
-  // expected-error@+1 {{jumps to label "there", which this fragment lacks}}
+  // expected-error@+1 {{jumps to label "there", which is not in this fragment}}
   mllm.program.jump_next_layer "there" below 2
   mllm.program.exit
 }
@@ -185,7 +185,7 @@ mllm.program.fragment @step code {
   %0 = mllm.program.buffer : memref<8x16xf32>
   mllm.program.entry_point
   // RULE: program.set_field.c1
-  // expected-error@+1 {{sets 'arena', which belongs to the caller}}
+  // expected-error@+1 {{sets 'arena', which is owned by the caller}}
   mllm.program.set_field arena at %0 : memref<8x16xf32>
   mllm.program.exit
 }
@@ -196,7 +196,7 @@ mllm.program.fragment @step code {
   %0 = mllm.program.buffer : memref<8x16xf32>
   mllm.program.entry_point
   // RULE: program.set_field.c1
-  // expected-error@+1 {{sets 'trace', which belongs to the caller}}
+  // expected-error@+1 {{sets 'trace', which is owned by the caller}}
   mllm.program.set_field trace at %0 : memref<8x16xf32>
   mllm.program.exit
 }
@@ -216,7 +216,7 @@ mllm.program.fragment @step code {
 mllm.program.fragment @step code {
   mllm.program.entry_point
   // RULE: program.set_field.c2
-  // expected-error@+1 {{'positions' needs a buffer or to be restored, and nothing else}}
+  // expected-error@+1 {{'positions' needs a buffer or 'restored', and nothing else}}
   mllm.program.set_field positions to 7
   mllm.program.exit
 }
@@ -226,7 +226,7 @@ mllm.program.fragment @step code {
 mllm.program.fragment @step code {
   mllm.program.entry_point
   // RULE: program.set_field.c2
-  // expected-error@+1 {{'num_tokens' needs a number or to be restored, and nothing else}}
+  // expected-error@+1 {{'num_tokens' needs an integer or 'restored', and nothing else}}
   mllm.program.set_field num_tokens
   mllm.program.exit
 }
@@ -236,7 +236,7 @@ mllm.program.fragment @step code {
 mllm.program.fragment @step code {
   mllm.program.entry_point
   // RULE: program.set_field.c2 (both)
-  // expected-error@+1 {{'num_tokens' needs a number or to be restored, and nothing else}}
+  // expected-error@+1 {{'num_tokens' needs an integer or 'restored', and nothing else}}
   mllm.program.set_field num_tokens to 7 restored
   mllm.program.exit
 }
@@ -255,7 +255,7 @@ mllm.program.fragment @step code {
 mllm.program.fragment @step code {
   mllm.program.entry_point
   // RULE: program.runtime_call.c1
-  // expected-error@+1 {{calls 'barrier', which every worker calls}}
+  // expected-error@+1 {{calls 'barrier', which every worker must call}}
   mllm.program.runtime_call barrier () []
   mllm.program.exit
 }
@@ -265,7 +265,7 @@ mllm.program.fragment @step code {
 mllm.program.fragment @step code {
   mllm.program.entry_point
   // RULE: program.runtime_call.c1
-  // expected-error@+1 {{calls 'trace', which the lowering to LLVM does}}
+  // expected-error@+1 {{calls 'trace', which only the lowering to LLVM inserts}}
   mllm.program.runtime_call trace () [0 : i64, 0 : i64, 0 : i64]
   mllm.program.exit
 }
@@ -296,7 +296,7 @@ mllm.program.fragment @step code {
   %0 = mllm.program.buffer : memref<1x16xi32>
   mllm.program.entry_point
   // RULE: program.runtime_call.c3 (their number)
-  // expected-error@+1 {{passes 2 numbers to 'free_kv', which takes 1}}
+  // expected-error@+1 {{passes 2 scalars to 'free_kv', which takes 1}}
   mllm.program.runtime_call free_kv (%0) [2 : i64, 3 : i64] : memref<1x16xi32>
   mllm.program.exit
 }
@@ -307,7 +307,7 @@ mllm.program.fragment @step code {
   %0 = mllm.program.buffer : memref<1x16xi32>
   mllm.program.entry_point
   // RULE: program.runtime_call.c3 (their types)
-  // expected-error@+1 {{number 0 is 2.000000e+00 : f64, but 'free_kv' takes i64}}
+  // expected-error@+1 {{scalar 0 is 2.000000e+00 : f64, but 'free_kv' takes i64}}
   mllm.program.runtime_call free_kv (%0) [2.0 : f64] : memref<1x16xi32>
   mllm.program.exit
 }
@@ -316,7 +316,7 @@ mllm.program.fragment @step code {
 
 mllm.program.fragment @step code {
   // RULE: program.fragment.c4 (a buffer)
-  // expected-error@+1 {{speaks of a step of few tokens in code fragment 'step', which has no 'few_tokens'}}
+  // expected-error@+1 {{refers to decode-sized steps in code fragment 'step', which has no 'decode_tokens'}}
   %0 = mllm.program.buffer per_worker : memref<1x16xf32>
   mllm.program.entry_point
   mllm.program.exit
@@ -327,8 +327,8 @@ mllm.program.fragment @step code {
 mllm.program.fragment @step code {
   mllm.program.entry_point
   // RULE: program.fragment.c4 (a barrier)
-  // expected-error@+1 {{speaks of a step of few tokens}}
-  mllm.program.barrier unless_few
+  // expected-error@+1 {{refers to decode-sized steps}}
+  mllm.program.barrier unless_decode
   mllm.program.exit
 }
 
@@ -338,7 +338,7 @@ mllm.program.fragment @step code {
   %0 = mllm.program.buffer : memref<1x16xf32>
   mllm.program.entry_point
   // RULE: program.fragment.c4 (a replicated instruction)
-  // expected-error@+1 {{speaks of a step of few tokens}}
+  // expected-error@+1 {{refers to decode-sized steps}}
   mllm.program.instruction replicated {
     mllm.program.call @f ()
   }
@@ -348,7 +348,7 @@ func.func private @f(!llvm.ptr, index, index, index)
 
 // -----
 
-// expected-error@+1 {{unknown kind of fragment 'bss'; it is code, data or text (or table, which is text)}}
+// expected-error@+1 {{unknown fragment kind 'bss'; expected code, data or text (or table, a synonym of text)}}
 mllm.program.fragment @kernels bss {
 }
 
@@ -356,11 +356,11 @@ mllm.program.fragment @kernels bss {
 
 mllm.program.fragment @step code {
   mllm.program.entry_point
-  // expected-note@+1 {{the first one}}
+  // expected-note@+1 {{first defined here}}
   mllm.program.label "here"
   mllm.program.label "there"
   // RULE: program.fragment.c5
-  // expected-error@+1 {{stands a second time in code fragment 'step' with the name "here"}}
+  // expected-error@+1 {{is defined twice in code fragment 'step' with the name "here"}}
   mllm.program.label "here"
   mllm.program.exit
 }
@@ -368,7 +368,7 @@ mllm.program.fragment @step code {
 // -----
 
 mllm.program.fragment @step code {
-  // expected-note@+1 {{the first one}}
+  // expected-note@+1 {{first defined here}}
   %a = mllm.program.logits : memref<64x512xf32>
   // RULE: program.fragment.c6
   // expected-error@+1 {{is the second in code fragment 'step'; there is one buffer of logits}}
@@ -383,14 +383,14 @@ mllm.program.fragment @step code {
   mllm.program.entry_point
   mllm.program.label "here"
   // RULE: program.jump.c1
-  // expected-error@+1 {{jumps to label "there", which this fragment lacks}}
+  // expected-error@+1 {{jumps to label "there", which is not in this fragment}}
   mllm.program.jump "there"
   mllm.program.exit
 }
 
 // -----
 
-// The label of another fragment does not count.
+// Labels are local to a fragment.
 
 mllm.program.fragment @other code {
   mllm.program.entry_point
@@ -401,7 +401,7 @@ mllm.program.fragment @step code {
   %0 = mllm.program.buffer : memref<1x16xi32>
   mllm.program.entry_point
   // RULE: program.jump_if.c1
-  // expected-error@+1 {{jumps to label "there", which this fragment lacks}}
+  // expected-error@+1 {{jumps to label "there", which is not in this fragment}}
   mllm.program.jump_if "there" (%0) : memref<1x16xi32>
   mllm.program.exit
 }
@@ -413,7 +413,7 @@ mllm.program.fragment @step code {
   mllm.program.entry_point
   mllm.program.label "here"
   // RULE: program.jump_if.c2
-  // expected-error@+1 {{looks at the first element of 'memref<1x16xf32>', which is no i32 number}}
+  // expected-error@+1 {{needs a condition of type i32, not 'memref<1x16xf32>'}}
   mllm.program.jump_if "here" (%0) : memref<1x16xf32>
   mllm.program.exit
 }
@@ -425,19 +425,19 @@ mllm.program.fragment @step code {
   mllm.program.entry_point
   mllm.program.label "here"
   // RULE: program.jump_if.c2 (nothing to look at)
-  // expected-error@+1 {{looks at the first element of 'memref<0x16xi32>', which is no i32 number}}
+  // expected-error@+1 {{needs a condition of type i32, not 'memref<0x16xi32>'}}
   mllm.program.jump_if "here" (%0) : memref<0x16xi32>
   mllm.program.exit
 }
 
 // -----
 
-mllm.program.fragment @step code attributes {few_tokens = 8 : i64} {
+mllm.program.fragment @step code attributes {decode_tokens = 8 : i64} {
   %0 = mllm.program.buffer per_worker : memref<1x16xi32>
   mllm.program.entry_point
   mllm.program.label "here"
   // RULE: program.jump_if.c3
-  // expected-error@+1 {{looks at a buffer that is per_worker, so that workers could go different ways}}
+  // expected-error@+1 {{has a per_worker condition, so workers could take different branches}}
   mllm.program.jump_if "here" (%0) : memref<1x16xi32>
   mllm.program.exit
 }
@@ -447,7 +447,7 @@ mllm.program.fragment @step code attributes {few_tokens = 8 : i64} {
 mllm.program.fragment @step code {
   mllm.program.entry_point
   // RULE: program.instruction.c1 (nothing)
-  // expected-error@+1 {{runs neither a kernel nor a call}}
+  // expected-error@+1 {{contains neither a kernel nor a call}}
   mllm.program.instruction {
   }
   mllm.program.exit
@@ -461,7 +461,7 @@ mllm.program.fragment @weights data {
 mllm.program.fragment @step code {
   mllm.program.entry_point
   // RULE: program.instruction.c1 (a weight alone)
-  // expected-error@+1 {{runs neither a kernel nor a call}}
+  // expected-error@+1 {{contains neither a kernel nor a call}}
   mllm.program.instruction {
     %w = mllm.program.get_weight @w : memref<16xf32>
   }
@@ -474,7 +474,7 @@ mllm.program.fragment @step code {
   mllm.program.entry_point
   mllm.program.instruction {
     // RULE: program.instruction.c1 (another op)
-    // expected-error@+1 {{cannot be in an instruction, which holds mllm.program.get_weight, kernels, and mllm.program.call only}}
+    // expected-error@+1 {{is not allowed in an instruction, which contains only mllm.program.get_weight, kernels, and mllm.program.call}}
     mllm.program.barrier
   }
   mllm.program.exit
@@ -482,7 +482,7 @@ mllm.program.fragment @step code {
 
 // -----
 
-mllm.program.fragment @step code attributes {few_tokens = 8 : i64} {
+mllm.program.fragment @step code attributes {decode_tokens = 8 : i64} {
   %0 = mllm.program.buffer per_worker : memref<8x16xf32>
   %1 = mllm.program.buffer : memref<8x16xf32>
   mllm.program.entry_point
@@ -497,7 +497,7 @@ mllm.program.fragment @step code attributes {few_tokens = 8 : i64} {
 
 // -----
 
-mllm.program.fragment @step code attributes {few_tokens = 8 : i64} {
+mllm.program.fragment @step code attributes {decode_tokens = 8 : i64} {
   %l = mllm.program.logits : memref<8x16xf32>
   mllm.program.entry_point
   mllm.program.instruction replicated {
@@ -515,7 +515,7 @@ mllm.program.fragment @step code {
   mllm.program.entry_point
   mllm.program.instruction {
     // RULE: program.get_weight.c1
-    // expected-error@+1 {{gets weight @w, which no data fragment declares}}
+    // expected-error@+1 {{gets weight @w, which is not declared in a data fragment}}
     %w = mllm.program.get_weight @w : memref<16xf32>
     mllm.kernel.rms_norm weights(%w : memref<16xf32>) ins(%0 : memref<8x16xf32>) outs(%0 : memref<8x16xf32>)
         {columns = 16, eps = 0.0}
@@ -526,7 +526,7 @@ mllm.program.fragment @step code {
 // -----
 
 mllm.program.fragment @weights data {
-  // expected-note@+1 {{the weight}}
+  // expected-note@+1 {{weight declared here}}
   mllm.program.weight @w "vector" "f32" [16] bytes 64 sources ["a"] at [0]
 }
 mllm.program.fragment @step code {
@@ -545,7 +545,7 @@ mllm.program.fragment @step code {
 // -----
 
 mllm.program.fragment @weights data {
-  // expected-note@+1 {{the weight}}
+  // expected-note@+1 {{weight declared here}}
   mllm.program.weight @w "tiles16" "f32" [16, 16] bytes 1024 sources ["a"] at [0]
 }
 mllm.program.fragment @step code {
@@ -590,7 +590,7 @@ mllm.program.fragment @step code {
   mllm.program.entry_point
   mllm.program.instruction {
     // RULE: program.call.c1 (its arguments)
-    // expected-error@+1 {{passes 5 arguments to @f, 4 of which are the worker's; it takes 4}}
+    // expected-error@+1 {{passes 5 arguments to @f, 4 of which are implicit; it takes 4}}
     mllm.program.call @f (%0) : memref<8x16xf32>
   }
   mllm.program.exit
@@ -600,6 +600,6 @@ mllm.program.fragment @step code {
 
 func.func @case(%x: f32) {
   // RULE: program.yield.c1
-  // expected-error@+1 {{does not end the region of a kernel}}
+  // expected-error@+1 {{does not terminate the region of a kernel}}
   mllm.program.yield %x : f32
 }

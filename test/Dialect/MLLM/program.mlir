@@ -15,7 +15,7 @@ mllm.program.fragment @weights data attributes {weight_bytes = 8704 : i64} {
 }
 
 // Constants by name; the text may call the fragment a table.
-// The name in mllm, table, is read as well. SPEC: 254
+// The name used by mllm, table, is accepted as well. SPEC: 254
 // CHECK-LABEL: mllm.program.fragment @constants text {
 mllm.program.fragment @constants table {
   // CHECK-NEXT: mllm.program.constant @slopes dense<[5.000000e-01, 2.500000e-01]> : tensor<2xf32>
@@ -67,9 +67,9 @@ mllm.program.fragment @llmir_step code attributes {arena_bytes = 4096 : i64} {
   mllm.program.exit
 }
 
-// What a step of few tokens does otherwise.
-// CHECK-LABEL: mllm.program.fragment @few code attributes {few_tokens = 8 : i64} {
-mllm.program.fragment @few code attributes {few_tokens = 8 : i64} {
+// Decode-sized steps.
+// CHECK-LABEL: mllm.program.fragment @few code attributes {decode_tokens = 8 : i64} {
+mllm.program.fragment @few code attributes {decode_tokens = 8 : i64} {
   // CHECK-NEXT: %[[A:.*]] = mllm.program.buffer per_worker : memref<8x64xf32>
   %a = mllm.program.buffer per_worker : memref<8x64xf32>
   // CHECK-NEXT: mllm.program.buffer offset 4096 per_worker at 128 : memref<8x64xf32>
@@ -81,8 +81,8 @@ mllm.program.fragment @few code attributes {few_tokens = 8 : i64} {
   mllm.program.instruction replicated {
     mllm.kernel.rms_norm ins(%a : memref<8x64xf32>) outs(%a : memref<8x64xf32>) {columns = 64, eps = 1.0e-5}
   }
-  // CHECK: mllm.program.barrier unless_few
-  mllm.program.barrier unless_few
+  // CHECK: mllm.program.barrier unless_decode
+  mllm.program.barrier unless_decode
   // CHECK-NEXT: mllm.program.exit
   mllm.program.exit
 }
@@ -150,7 +150,7 @@ mllm.program.fragment @jumps code {
         {format = "bf16", rows = 64, columns = 32}
     mllm.kernel.softmax ins(%b : memref<8x64xf32>) outs(%c : memref<8x64xf32>) {columns = 64}
   }
-  // What code generation makes of kernels: with operands, and without.
+  // Calls of generated functions, with and without operands.
   // CHECK-NEXT: mllm.program.instruction {
   // CHECK-NEXT:   mllm.program.call @twice(%[[B]], %[[C]]) : memref<8x64xf32>, memref<8x64xf32>
   // CHECK-NEXT:   mllm.program.call @nothing(){{$}}

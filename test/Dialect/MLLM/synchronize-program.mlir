@@ -1,20 +1,20 @@
 // RUN: llmir-opt %s --mllm-synchronize-program --split-input-file | FileCheck %s
-// RUN: llmir-opt %s --mllm-synchronize-program=few-tokens=0 --split-input-file | FileCheck %s --check-prefix=NONE
-// Once more, nothing changes.
+// RUN: llmir-opt %s --mllm-synchronize-program=decode-tokens=0 --split-input-file | FileCheck %s --check-prefix=NONE
+// The pass is idempotent.
 // RUN: llmir-opt %s --mllm-synchronize-program --split-input-file > %t.once
 // RUN: llmir-opt %t.once --mllm-synchronize-program --split-input-file | diff %t.once -
 
 // A matmul reads what other workers have normalized: in a decode-sized step each
 // worker makes the rows itself. Columns of the same division are a worker's own.
-// Barriers that are in the text already are placed anew.
+// Existing barriers are removed and inserted again.
 
-// CHECK-LABEL: fragment @rows_and_columns code attributes {few_tokens = 8 : i64}
+// CHECK-LABEL: fragment @rows_and_columns code attributes {decode_tokens = 8 : i64}
 // CHECK: %[[N:.*]] = mllm.program.buffer per_worker
 // CHECK: entry_point
 // CHECK-NEXT: instruction replicated {
 // CHECK-NEXT: kernel.rms_norm
 // CHECK-NEXT: {{^ +}$}}
-// CHECK-NEXT: mllm.program.barrier unless_few{{$}}
+// CHECK-NEXT: mllm.program.barrier unless_decode{{$}}
 // CHECK-NEXT: instruction {
 // CHECK-NEXT: get_weight
 // CHECK-NEXT: kernel.linear
@@ -74,9 +74,9 @@ mllm.program.fragment @rows_and_columns code {
 
 // -----
 
-// Only a step that splits attention has partial results, and nobody but the
-// kernel knows whose elements of a result are whose: attention of the same
-// queries to another window waits.
+// Only steps that split attention have partial results, and the division of a
+// result is known only to the emitter: a barrier separates attention of the
+// same queries with another window.
 
 // CHECK-LABEL: fragment @attention code
 // CHECK: paged_attention
@@ -123,11 +123,11 @@ mllm.program.fragment @attention code {
 
 // -----
 
-// What an op other than a kernel reads is in one place: it is not replicated.
-// Every worker that replicates reads all of its rows, which takes a barrier. A
-// fragment's own few_tokens takes precedence over the option.
+// Buffers that are read by other ops than kernels are not replicated. A
+// replicated instruction reads all rows of such a buffer, which requires a
+// barrier. The attribute decode_tokens takes precedence over the option.
 
-// CHECK-LABEL: fragment @own code attributes {few_tokens = 3 : i64}
+// CHECK-LABEL: fragment @own code attributes {decode_tokens = 3 : i64}
 // CHECK: buffer : memref
 // CHECK: buffer : memref
 // CHECK: buffer per_worker : memref
@@ -138,14 +138,14 @@ mllm.program.fragment @attention code {
 // CHECK-NEXT: instruction replicated {
 // CHECK-NEXT: round_rows
 // CHECK-NEXT: {{^ +}$}}
-// CHECK-NEXT: mllm.program.barrier unless_few{{$}}
+// CHECK-NEXT: mllm.program.barrier unless_decode{{$}}
 // CHECK-NEXT: instruction {
 // CHECK: linear
 
 mllm.program.fragment @weights data {
   mllm.program.weight @w "tiles16" "bf16" [16, 16] bytes 512 sources ["w"] at [0]
 }
-mllm.program.fragment @own code attributes {few_tokens = 3 : i64} {
+mllm.program.fragment @own code attributes {decode_tokens = 3 : i64} {
   %x = mllm.program.buffer : memref<32x16xf32>
   %s = mllm.program.buffer : memref<32x16xf32>
   %r = mllm.program.buffer : memref<32x16xf32>
@@ -154,7 +154,7 @@ mllm.program.fragment @own code attributes {few_tokens = 3 : i64} {
   mllm.program.instruction {
     mllm.kernel.select_rows ins(%x : memref<32x16xf32>) outs(%s : memref<32x16xf32>) {columns = 16}
   }
-  mllm.program.barrier unless_few
+  mllm.program.barrier unless_decode
   mllm.program.instruction {
     mllm.kernel.round_rows over logit_rows ins(%s : memref<32x16xf32>) outs(%r : memref<32x16xf32>) {columns = 16}
   }
@@ -169,8 +169,8 @@ mllm.program.fragment @own code attributes {few_tokens = 3 : i64} {
 
 // -----
 
-// Rows are divided alike only where there are as many: a count that the program
-// has set, and after a label one that depends on the way there.
+// Rows are divided equally only for equal numbers of rows: a count may be set
+// by the program, and after a label it may depend on the path.
 
 // CHECK-LABEL: fragment @counts code
 // CHECK: entry_point
@@ -244,9 +244,9 @@ mllm.program.fragment @counts code {
 
 // -----
 
-// A kernel reads what fields point to: in the loop, also what the turn before has
-// made the field point to. All workers have read the condition of the jump before
-// the runtime writes it.
+// A kernel reads the buffers to which fields point: in the loop, also the
+// target set in the previous iteration. All workers must have read the
+// condition of the jump before the runtime writes it.
 
 // CHECK-LABEL: fragment @pointers code
 // CHECK: entry_point
@@ -293,8 +293,8 @@ mllm.program.fragment @pointers code {
 
 // -----
 
-// Appends wait for each other: two may give one slot to different rows. The
-// runtime touches the cache too, but not one that the program has of its own.
+// A barrier separates appends: two may assign a slot to different rows. The
+// runtime also accesses its cache, but not one of the program.
 
 // CHECK-LABEL: fragment @caches code
 // CHECK: append_kv

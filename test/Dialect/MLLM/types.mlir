@@ -22,7 +22,7 @@ mllm.graph.subgraph @m(%x: tensor<?x4xf32, #mllm.tensor<dims = (seq, 4)>>
     -> tensor<4x?xf32, #mllm.tensor<dims = (4, seq)>>
     attributes {device = #mllm.device<kQNN>,
                 mllm.dims = {seq = #mllm.range<1, 4096, multiple of 16>}} {
-  // A name goes through; a size that is `?` fits it too.
+  // Names are propagated; `?` is compatible with a name.
   // SPEC: 265
   // CHECK: mllm.linalg.transpose {{.*}}mllm.res_attrs = [{note = "turned"}]
   %0 = mllm.linalg.transpose %x {dim0 = 0, dim1 = 1, mllm.res_attrs = [{note = "turned"}]}

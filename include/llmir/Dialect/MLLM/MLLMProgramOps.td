@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 //
 // `mllm.program.*`: the last IR before LLVM and the only source of the step
-// function. A program is a list of instructions with labels and jumps; every
-// worker runs it, and a barrier stands wherever one worker reads what
-// another has written.
+// function. A program is a list of instructions with labels and jumps. Every
+// worker executes it; barriers separate the accesses of different workers to
+// the same data.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +32,7 @@ class MLLM_ProgramOp<string mnemonic, list<Trait> traits = []>
 // Fragments
 //===----------------------------------------------------------------------===//
 
-def MLLM_FragmentKind : I32EnumAttr<"FragmentKind", "what a fragment holds", [
+def MLLM_FragmentKind : I32EnumAttr<"FragmentKind", "the contents of a fragment", [
     I32EnumAttrCase<"Code", 0, "code">,
     I32EnumAttrCase<"Data", 1, "data">,
     I32EnumAttrCase<"Text", 2, "text">]> {
@@ -45,21 +45,22 @@ def MLLMProgram_FragmentOp : MLLM_ProgramOp<"fragment",
   let description = [{
     A `code` fragment becomes one native function that every worker runs
     (`step(ctx, worker, workers)`). A `data` fragment lists the packed weights
-    and where they are in the weight section. A `text` fragment holds named
-    constants; its kind may be written `table`, too.
+    and their offsets in the weight section. A `text` fragment contains named
+    constants; `table` is accepted as another spelling of its kind.
 
-    With `few_tokens`, a step of at most as many tokens is a step of few: then
-    every worker does the whole work of `replicated` instructions in memory of
-    its own, and barriers `unless_few` are passed by.
+    Steps of at most `decode_tokens` tokens are decode-sized: in such a step,
+    every worker executes `replicated` instructions completely, into per-worker
+    memory, and skips barriers with `unless_decode`.
 
     Fails verification when:
-    - c1: a code fragment does not begin with one `entry_point` (buffers and
-      inputs may stand before it) or does not end with `exit`;
-    - c2: a data fragment holds anything but `weight` and `constant` ops;
-    - c3: a text fragment holds anything but `constant` ops;
-    - c4: an op of a code fragment without `few_tokens` speaks of few tokens;
+    - c1: a code fragment does not start with one `entry_point` (after buffers
+      and inputs, if any) or does not end with `exit`;
+    - c2: a data fragment contains other ops than `weight` and `constant`;
+    - c3: a text fragment contains other ops than `constant`;
+    - c4: `replicated`, `per_worker` or `unless_decode` is used in a code
+      fragment without `decode_tokens`;
     - c5: two labels of a code fragment have the same name;
-    - c6: a code fragment has two `logits`, which would be the same memory.
+    - c6: a code fragment has two `logits` ops, which would alias.
 
     Example:
     ```mlir
@@ -76,12 +77,12 @@ def MLLMProgram_FragmentOp : MLLM_ProgramOp<"fragment",
     ```
   }];
   let arguments = (ins
-    Arg<SymbolNameAttr, "the fragment's name; a code fragment's is that of its native function">:$sym_name,
+    Arg<SymbolNameAttr, "the name of the fragment; for code, also that of its native function">:$sym_name,
     Arg<MLLM_FragmentKind, "code, data or text">:$kind);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat =
     "$sym_name custom<FragmentKind>($kind) attr-dict-with-keyword $body";
-  // What its ops say is read after they are verified themselves.
+  // Attributes of nested ops are read after these ops are verified.
   let hasRegionVerifier = 1;
 }
 
@@ -94,20 +95,21 @@ def MLLMProgram_WeightOp : MLLM_ProgramOp<"weight", [Symbol]> {
   let description = [{
     Names the checkpoint tensors that are packed into the weight section and
     the byte offsets at which they start. A weight inside a run of equal layers
-    has one source and one offset for each layer of the run, beginning at
-    `first_layer`; a weight outside has one of each. All sources share format,
-    shape and layout, so that one kernel serves every layer.
+    has one source and one offset for each layer of the run, starting at
+    `first_layer`; other weights have one of each. All sources have the same
+    format, shape and layout, so that one kernel serves every layer.
 
     `tiles16` is the matrix layout: tiles of 16 rows, each a sequence of 64-byte
     lines of 16 rows x 4 bytes of K, block formats with 16 f16 scales after the
-    lines of a block. `vector` is a rank-1 tensor as f32, padded to 16 with zero.
+    lines of a block. `vector` is a rank-1 tensor converted to f32, padded with
+    zeros to a multiple of 16 elements.
 
     Fails verification when:
-    - c1: the numbers of sources and offsets differ, or there is none;
+    - c1: the numbers of sources and offsets differ or are zero;
     - c2: an offset is negative or not a multiple of 64;
-    - c3: `slice` is not two numbers, 0 <= first and first + rows <= total, or the
-      tensor is neither a vector nor a matrix;
-    - c4: `transposed` stands at a tensor that is no matrix.
+    - c3: `slice` is not a pair with 0 <= first and first + rows <= total, or
+      the tensor is neither a vector nor a matrix;
+    - c4: the tensor is `transposed` but not a matrix.
 
     Example:
     ```mlir
@@ -119,13 +121,13 @@ def MLLMProgram_WeightOp : MLLM_ProgramOp<"weight", [Symbol]> {
     Arg<SymbolNameAttr, "the name by which instructions refer to it">:$sym_name,
     Arg<StrAttr, "packed layout: tiles16 or vector">:$layout,
     Arg<StrAttr, "storage format of the sources, a name of TensorFormats.def">:$format,
-    Arg<DenseI64ArrayAttr, "rows and columns of a source; [N] for a vector, [E, rows, columns] for the matrices of E experts, which lie one behind the other">:$shape,
+    Arg<DenseI64ArrayAttr, "rows and columns of a source; [N] for a vector, [E, rows, columns] for the consecutive matrices of E experts">:$shape,
     Arg<I64Attr, "bytes of one packed source">:$bytes,
     Arg<StrArrayAttr, "names of the checkpoint's tensors, one per layer of the run">:$sources,
     Arg<DenseI64ArrayAttr, "byte offsets in the weight section, one per source">:$offsets,
     Arg<DefaultValuedAttr<I64Attr, "0">, "model layer of the first source">:$first_layer,
-    Arg<DefaultValuedAttr<I64Attr, "0">, "heads whose rows are stored in pairs and put back in halves when packing; 0 = none">:$rope_unpermute_heads,
-    Arg<OptionalAttr<DenseI64ArrayAttr>, "first row in each source, and the rows of a source, as mllm.tensor.register has it">:$slice,
+    Arg<DefaultValuedAttr<I64Attr, "0">, "number of heads whose interleaved rows are reordered to halves when packed; 0: rows are not reordered">:$rope_unpermute_heads,
+    Arg<OptionalAttr<DenseI64ArrayAttr>, "first row in each source, and the number of rows of a source, as in mllm.tensor.register">:$slice,
     Arg<UnitAttr, "the sources are [columns, rows]">:$transposed);
   let assemblyFormat = [{
     $sym_name $layout $format $shape `bytes` $bytes `sources` $sources `at` $offsets
@@ -135,32 +137,32 @@ def MLLMProgram_WeightOp : MLLM_ProgramOp<"weight", [Symbol]> {
 }
 
 def MLLMProgram_ConstantOp : MLLM_ProgramOp<"constant", [Symbol]> {
-  let summary = "Values that are known when compiling, by name"
+  let summary = "Compile-time constant values, by name"
                 " for inputs and weights";
   let description = [{
-    Whoever runs the program writes the values into the inputs, and packs them
-    into the weights, that name the constant as their source. The step's program
-    has none: its weights come from the checkpoint.
+    The executor of the program writes the values to the inputs, and packs them
+    into the weights, that name the constant as their source. A step's program
+    has no constants: its weights come from the checkpoint.
 
     Example: `mllm.program.constant @constant0 dense<[0, 4, 8]> : tensor<3xi32>`
   }];
   let arguments = (ins
     Arg<SymbolNameAttr, "the name by which inputs and weights refer to it">:$sym_name,
-    Arg<ElementsAttr, "the values; i1 stands for a mask">:$value);
+    Arg<ElementsAttr, "the values; i1 for a mask">:$value);
   let assemblyFormat = "$sym_name $value attr-dict";
 }
 
 //===----------------------------------------------------------------------===//
-// Kernels' regions
+// Regions of kernels
 //===----------------------------------------------------------------------===//
 
 def MLLMProgram_YieldOp : MLLM_ProgramOp<"yield", [Pure, Terminator]> {
   let summary = "Ends the scalar region of a kernel";
   let description = [{
-    Gives the element of the result.
+    Yields the element of the result.
 
     Fails verification when:
-    - c1: it does not end the region of a kernel.
+    - c1: it does not terminate the region of a kernel.
 
     Example: `mllm.program.yield %sum : f32`
   }];
@@ -175,20 +177,21 @@ def MLLMProgram_YieldOp : MLLM_ProgramOp<"yield", [Pure, Terminator]> {
 //===----------------------------------------------------------------------===//
 
 def MLLMProgram_BufferOp : MLLM_ProgramOp<"buffer"> {
-  let summary = "A buffer of the arena at its planned offset";
+  let summary = "A buffer in the arena";
   let description = [{
-    The rows of a buffer are tokens (or listed logits rows), as many as a step
-    may have; a step uses a prefix. Rows are padded to 16 elements. Without an
-    offset the buffer is not planned yet.
+    The rows of a buffer are tokens (or requested logits rows), with the maximum
+    number of rows of a step; a step uses a prefix. Rows are padded to multiples
+    of 16 elements. `plan-program-memory` assigns the offset.
 
-    In a step of few tokens a buffer `per_worker` lies in memory of each worker's
-    own, `at` an offset there, with as many rows as such a step may have.
+    In a decode-sized step, a `per_worker` buffer is in the memory of each
+    worker, `at` an offset there, with the maximum number of rows of such a
+    step.
 
     Example: `%x = mllm.program.buffer offset 4096 per_worker at 0 : memref<512x64xf32>`
   }];
   let arguments = (ins
     Arg<OptionalAttr<I64Attr>, "bytes from the start of the arena">:$offset,
-    Arg<UnitAttr, "each worker has its own in a step of few tokens">:$per_worker,
+    Arg<UnitAttr, "each worker has its own copy in a decode-sized step">:$per_worker,
     Arg<OptionalAttr<I64Attr>, "bytes from the start of the worker's memory">:$worker_offset);
   let results = (outs Res<AnyStaticShapeMemRef, "the buffer">:$buffer);
   let assemblyFormat = [{
@@ -196,7 +199,7 @@ def MLLMProgram_BufferOp : MLLM_ProgramOp<"buffer"> {
     attr-dict `:` type($buffer)
   }];
   let builders = [
-    // In the arena alone.
+    // A buffer that is not per-worker.
     OpBuilder<(ins "::mlir::Type":$type, "::mlir::IntegerAttr":$offset), [{
       build($_builder, $_state, type, offset, /*per_worker=*/false,
             ::mlir::IntegerAttr());
@@ -207,8 +210,8 @@ def MLLMProgram_BufferOp : MLLM_ProgramOp<"buffer"> {
 def MLLMProgram_LogitsOp : MLLM_ProgramOp<"logits"> {
   let summary = "The step's output: the logits buffer of the caller";
   let description = [{
-    The memory that the step context names `logits`, seen as rows of padded
-    vocabulary entries.
+    The memory at `logits` of the step context, as rows of padded vocabulary
+    entries.
 
     Example: `%l = mllm.program.logits : memref<64x512xf32>`
   }];
@@ -217,11 +220,11 @@ def MLLMProgram_LogitsOp : MLLM_ProgramOp<"logits"> {
 }
 
 def MLLMProgram_InputOp : MLLM_ProgramOp<"input"> {
-  let summary = "What the caller writes into a buffer before the program runs";
+  let summary = "Declares a buffer that the caller fills before the program runs";
   let description = [{
-    `source` is an argument of the function that was compiled (`arg0`; for one
-    rank of several `arg0.rank1`) or a `constant`. Its elements, in order, fill
-    `columns` entries of each row; the rest of a row is zero. No code results.
+    `source` is an argument of the compiled function (`arg0`; with several ranks
+    `arg0.rank1`) or a `constant`. Its elements, in order, fill `columns`
+    entries of each row; the rest of a row is zero. Generates no code.
 
     Fails verification when:
     - c1: `columns` is not between 0 and the columns of the buffer.
@@ -237,11 +240,11 @@ def MLLMProgram_InputOp : MLLM_ProgramOp<"input"> {
 }
 
 def MLLMProgram_OutputOp : MLLM_ProgramOp<"output"> {
-  let summary = "A buffer that the caller reads after the program has run";
+  let summary = "Declares a buffer that the caller reads after the program has run";
   let description = [{
-    `name` is a result of the function that was compiled (`result0`; for one
-    rank of several `result0.rank1`). Stands at the end of the code, so that the
-    buffer lives until then. No code results.
+    `name` is a result of the compiled function (`result0`; with several ranks
+    `result0.rank1`). The op is at the end of the code, so that the buffer is
+    live until then. Generates no code.
 
     Fails verification when:
     - c1: `columns` is not between 0 and the columns of the buffer.
@@ -257,23 +260,24 @@ def MLLMProgram_OutputOp : MLLM_ProgramOp<"output"> {
 }
 
 def MLLMProgram_EntryPointOp : MLLM_ProgramOp<"entry_point"> {
-  let summary = "Where a code fragment starts";
+  let summary = "The start of a code fragment";
   let description = [{
-    The native function begins here, with the layer register at zero.
+    Execution of the native function starts here, with the layer register at
+    zero.
   }];
   let assemblyFormat = "attr-dict";
 }
 
 def MLLMProgram_ExitOp : MLLM_ProgramOp<"exit"> {
-  let summary = "Where a code fragment ends";
+  let summary = "The end of a code fragment";
   let description = [{
-    The native function returns; every worker reaches it.
+    Returns from the native function. Every worker reaches it.
   }];
   let assemblyFormat = "attr-dict";
 }
 
 def MLLMProgram_LabelOp : MLLM_ProgramOp<"label"> {
-  let summary = "A place to jump to";
+  let summary = "A jump target";
   let description = [{
     Names the next instruction within the fragment.
 
@@ -298,17 +302,16 @@ def MLLMProgram_SetLayerOp : MLLM_ProgramOp<"set_layer"> {
 def MLLMProgram_SetFieldOp : MLLM_ProgramOp<"set_field"> {
   let summary = "Sets a field of the step context for the kernels that follow";
   let description = [{
-    Kernels read sizes and index arrays in the step context. A program with a
-    `set_field` gives each worker a copy of its own to write to, and its kernels
-    get that copy; the runtime keeps the caller's. A count is set to a number, a
-    pointer to a buffer, which lives until the field is set again; `restored`
-    gives either what the caller has set.
+    Kernels read sizes and index arrays from the step context. In a program with
+    a `set_field`, each worker has its own copy of the context, which it
+    modifies and passes to kernels; the context of the caller remains unchanged.
+    A count is set to an integer, a pointer to a buffer, which is live until the
+    field is set again; `restored` resets either to the caller's value.
 
     Fails verification when:
-    - c1: the field is one that belongs to the caller (runtime, arena, weights,
-      state);
-    - c2: a count is neither set to a number nor restored, or a pointer neither
-      set to a buffer nor restored.
+    - c1: the field is owned by the caller (runtime, arena, weights, state);
+    - c2: a count is neither set to an integer nor restored, or a pointer is
+      neither set to a buffer nor restored.
 
     Example:
     ```mlir
@@ -318,10 +321,10 @@ def MLLMProgram_SetFieldOp : MLLM_ProgramOp<"set_field"> {
     ```
   }];
   let arguments = (ins
-    Arg<I64Attr, "number of the field in RuntimeABI.def; printed by name">:$field,
+    Arg<I64Attr, "index of the field in RuntimeABI.def; printed by name">:$field,
     Arg<OptionalAttr<I64Attr>, "the new value of a count">:$value,
-    Arg<Optional<AnyStaticShapeMemRef>, "what a pointer shall point to">:$buffer,
-    Arg<UnitAttr, "the caller's value comes back">:$restored);
+    Arg<Optional<AnyStaticShapeMemRef>, "the new target of a pointer">:$buffer,
+    Arg<UnitAttr, "the caller's value is restored">:$restored);
   let assemblyFormat = [{
     custom<StepFieldName>($field) (`to` $value^)? (`at` $buffer^ `:` type($buffer))?
     (`restored` $restored^)? attr-dict
@@ -329,7 +332,7 @@ def MLLMProgram_SetFieldOp : MLLM_ProgramOp<"set_field"> {
   let builders = [
     OpBuilder<(ins "::llmir::StepField":$field, "int64_t":$value)>,
     OpBuilder<(ins "::llmir::StepField":$field, "::mlir::Value":$buffer)>,
-    // The caller's value again.
+    // Restores the caller's value.
     OpBuilder<(ins "::llmir::StepField":$field)>
   ];
   let extraClassDeclaration = [{
@@ -343,14 +346,15 @@ def MLLMProgram_SetFieldOp : MLLM_ProgramOp<"set_field"> {
 def MLLMProgram_RuntimeCallOp : MLLM_ProgramOp<"runtime_call"> {
   let summary = "Calls a function of the runtime from one worker";
   let description = [{
-    The first worker calls the function of RuntimeABI.def; the others go on to
-    the next barrier. Pointers are given as buffers, numbers as attributes, each
-    in the order of the function's parameters.
+    The first worker calls the function of RuntimeABI.def; the others continue
+    to the next barrier. Pointers are passed as buffers, scalars as attributes,
+    each in the order of the function's parameters.
 
     Fails verification when:
-    - c1: the function is one that every worker calls (barrier);
-    - c2: the buffers are not as many as its pointers;
-    - c3: the numbers are not those that it takes (i64 and f64).
+    - c1: the function is called by every worker (barrier);
+    - c2: the number of buffers is not that of its pointer parameters;
+    - c3: the scalars do not have the number and types (i64 and f64) of its
+      scalar parameters.
 
     Example:
     ```mlir
@@ -359,9 +363,9 @@ def MLLMProgram_RuntimeCallOp : MLLM_ProgramOp<"runtime_call"> {
     ```
   }];
   let arguments = (ins
-    Arg<I64Attr, "number of the function in RuntimeABI.def; printed by name">:$function,
-    Arg<Variadic<AnyStaticShapeMemRef>, "what its pointers point to">:$buffers,
-    Arg<ArrayAttr, "its numbers">:$numbers);
+    Arg<I64Attr, "index of the function in RuntimeABI.def; printed by name">:$function,
+    Arg<Variadic<AnyStaticShapeMemRef>, "pointer arguments">:$buffers,
+    Arg<ArrayAttr, "scalar arguments">:$numbers);
   let assemblyFormat = [{
     custom<RuntimeFunctionName>($function) `(` $buffers `)` $numbers attr-dict
     (`:` type($buffers)^)?
@@ -375,94 +379,96 @@ def MLLMProgram_RuntimeCallOp : MLLM_ProgramOp<"runtime_call"> {
 }
 
 def MLLMProgram_JumpNextLayerOp : MLLM_ProgramOp<"jump_next_layer"> {
-  let summary = "Adds one to the layer register and jumps while it is below a limit";
+  let summary = "Increments the layer register and jumps while it is below a limit";
   let description = [{
     The conditional jump that makes a run of equal layers a loop.
 
     Fails verification when:
-    - c1: the label does not stand in the same fragment.
+    - c1: the label is not in the same fragment.
 
     Example: `mllm.program.jump_next_layer "layers.0" below 5`
   }];
   let arguments = (ins
-    Arg<StrAttr, "the label that begins the run">:$label,
-    Arg<I64Attr, "first layer that no longer belongs to the run">:$limit);
+    Arg<StrAttr, "the label at the start of the run">:$label,
+    Arg<I64Attr, "first layer after the run">:$limit);
   let assemblyFormat = "$label `below` $limit attr-dict";
   let hasVerifier = 1;
 }
 
 def MLLMProgram_JumpOp : MLLM_ProgramOp<"jump"> {
-  let summary = "Goes on at a label";
+  let summary = "Jumps to a label";
   let description = [{
-    Every worker goes on at the label, which stands before or behind the jump.
-    The layer register stays what it is.
+    Every worker continues at the label, which is before or after the jump. The
+    layer register does not change.
 
     Fails verification when:
-    - c1: the label does not stand in the same fragment.
+    - c1: the label is not in the same fragment.
 
     Example: `mllm.program.jump "end"`
   }];
-  let arguments = (ins Arg<StrAttr, "where the program goes on">:$label);
+  let arguments = (ins Arg<StrAttr, "the target">:$label);
   let assemblyFormat = "$label attr-dict";
   let hasVerifier = 1;
 }
 
 def MLLMProgram_JumpIfOp : MLLM_ProgramOp<"jump_if"> {
-  let summary = "Goes on at a label if a number is not 0";
+  let summary = "Jumps to a label if a condition is not 0";
   let description = [{
-    Every worker reads the first element of the buffer; where it is not 0, the
-    program goes on at the label, which stands before or behind the jump, else
-    at the next instruction. A barrier stands between the instruction that
-    writes the number and the jump, so that all workers go the same way. The
-    layer register stays what it is.
+    Every worker reads the first element of the buffer. If it is not 0,
+    execution continues at the label, which is before or after the jump, else at
+    the next instruction. A barrier is required between the instruction that
+    writes the condition and the jump, so that all workers take the same branch.
+    The layer register does not change.
 
     Fails verification when:
-    - c1: the label does not stand in the same fragment;
-    - c2: the buffer does not hold i32, or has no element;
-    - c3: the buffer is `per_worker`, so that workers could go different ways.
+    - c1: the label is not in the same fragment;
+    - c2: the element type of the buffer is not i32, or it has no elements;
+    - c3: the buffer is `per_worker`, so that workers could take different
+      branches.
 
     Example: `mllm.program.jump_if "again" (%more) : memref<1x16xi32>`
   }];
   let arguments = (ins
-    Arg<StrAttr, "where the program goes on if the number is not 0">:$label,
-    Arg<AnyStaticShapeMemRef, "i32 numbers, of which the first decides">:$condition);
+    Arg<StrAttr, "the target if the condition is not 0">:$label,
+    Arg<AnyStaticShapeMemRef, "buffer of i32 whose first element is the condition">:$condition);
   let assemblyFormat =
     "$label `(` $condition `)` attr-dict `:` type($condition)";
   let hasVerifier = 1;
 }
 
 def MLLMProgram_BarrierOp : MLLM_ProgramOp<"barrier"> {
-  let summary = "Waits until every worker is here";
+  let summary = "Waits until every worker has arrived";
   let description = [{
-    The one call of the runtime's barrier; what any worker wrote before it is
-    seen by every worker after it. With `unless_few` there is none in a step of
-    few tokens, with `if_split` only in a step that splits its attention.
+    Calls the runtime's barrier: all writes of any worker before it are visible
+    to every worker after it. With `unless_decode`, it is skipped in
+    decode-sized steps; with `if_split`, it is executed only in steps that split
+    attention.
   }];
   let arguments = (ins
-    Arg<UnitAttr, "passed by in a step of few tokens">:$unless_few,
-    Arg<UnitAttr, "passed by unless the step splits attention">:$if_split);
+    Arg<UnitAttr, "skipped in decode-sized steps">:$unless_decode,
+    Arg<UnitAttr, "skipped unless the step splits attention">:$if_split);
   let assemblyFormat =
-    "(`unless_few` $unless_few^)? (`if_split` $if_split^)? attr-dict";
+    "(`unless_decode` $unless_decode^)? (`if_split` $if_split^)? attr-dict";
 }
 
 def MLLMProgram_InstructionOp : MLLM_ProgramOp<"instruction", [NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "Runs one or more kernels";
   let description = [{
-    Every worker runs the kernels in order, each its own part of the work, with
-    no barrier between them: what one of them reads of another's results the
-    same worker has written. `-fuse-program-instructions` makes instructions of
-    several kernels. Before its kernels an instruction takes the weights that
-    they read.
+    Every worker executes its part of the kernels in order, without barriers
+    between them: a kernel may read only those results of an earlier one that
+    the same worker has written. `-fuse-program-instructions` creates
+    instructions with several kernels. The weights that the kernels read are
+    selected before them.
 
-    With `replicated`, every worker does the whole work in a decode-sized step:
-    what the kernels write is `per_worker`.
+    With `replicated`, every worker executes the kernels completely in a
+    decode-sized step, and their results are `per_worker` buffers.
 
-    `-emit-kernels` replaces each kernel by a `mllm.program.call` of the function
-    that it generates.
+    `-emit-kernels` replaces each kernel by a `mllm.program.call` of its
+    generated function.
 
     Fails verification when:
-    - c1: it holds an op that is not `get_weight`, a kernel or `call`, or neither
-      a kernel nor a call;
+    - c1: it contains an op other than `get_weight`, kernels and `call`, or no
+      kernel and no call;
     - c2: it is replicated and a kernel writes a buffer that is not `per_worker`.
 
     Example:
@@ -475,7 +481,7 @@ def MLLMProgram_InstructionOp : MLLM_ProgramOp<"instruction", [NoTerminator, Sin
     ```
   }];
   let arguments = (ins
-    Arg<UnitAttr, "done whole by every worker in a decode-sized step">:$replicated);
+    Arg<UnitAttr, "executed completely by every worker in decode-sized steps">:$replicated);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "(`replicated` $replicated^)? attr-dict-with-keyword $body";
   let hasRegionVerifier = 1;
@@ -485,12 +491,12 @@ def MLLMProgram_GetWeightOp : MLLM_ProgramOp<"get_weight",
     [Pure, HasParent<"InstructionOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "The packed weight of the current layer";
   let description = [{
-    Where a weight has several offsets, the layer register selects one of them.
+    The layer register selects one of the offsets of a weight with several.
 
     Fails verification when:
     - c1: the weight is not declared in a data fragment;
-    - c2: the type is neither the bytes of a matrix nor the elements of a vector
-      that the weight holds.
+    - c2: the type does not match the weight: the bytes of a matrix, or the
+      elements of a vector.
 
     Example: `%w = mllm.program.get_weight @layers.up_proj : memref<22528xi8>`
   }];
@@ -503,15 +509,15 @@ def MLLMProgram_GetWeightOp : MLLM_ProgramOp<"get_weight",
 
 def MLLMProgram_CallOp : MLLM_ProgramOp<"call",
     [HasParent<"InstructionOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Calls the function that was generated for a kernel";
+  let summary = "Calls the function generated for a kernel";
   let description = [{
-    Every worker calls the function with the step context, its own number, the
-    number of workers, the layer register, and the operands. `-emit-kernels`
-    makes these calls.
+    Every worker calls the function with the step context, its worker index, the
+    number of workers, the layer register, and the operands. Created by
+    `-emit-kernels`.
 
     Fails verification when:
-    - c1: there is no such function in the module, or it takes another number of
-      arguments.
+    - c1: the function does not exist in the module, or has a different number
+      of arguments.
 
     Example:
     ```mlir

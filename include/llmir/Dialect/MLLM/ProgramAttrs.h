@@ -17,19 +17,20 @@
 
 namespace llmir::mllm::program {
 
-/// On a code fragment: bytes of the arena that its buffers need (i64).
+/// On a code fragment: size of the arena in bytes (i64).
 constexpr llvm::StringLiteral kArenaBytesAttr = "arena_bytes";
-/// On a code fragment: most tokens of a step of few, in which every worker does
-/// the work of replicated kernels (i64); absent where none is replicated.
-constexpr llvm::StringLiteral kFewTokensAttr = "few_tokens";
+/// On a code fragment: the maximum number of tokens of a decode-sized step, in
+/// which every worker executes replicated instructions completely (i64); absent
+/// if no instruction is replicated.
+constexpr llvm::StringLiteral kDecodeTokensAttr = "decode_tokens";
 /// On a code fragment: bytes of each worker's own memory (i64).
 constexpr llvm::StringLiteral kWorkerBytesAttr = "worker_bytes";
 /// On a data fragment: bytes of the weight section (i64).
 constexpr llvm::StringLiteral kWeightBytesAttr = "weight_bytes";
 
-/// On a code fragment: the type of the cache that it works on …
+/// On a code fragment: the type of its KV cache …
 constexpr llvm::StringLiteral kCacheAttr = "kv_cache";
-/// … and for how many ranks the pool has layers (i64).
+/// … and the number of ranks for which the pool has layers (i64).
 constexpr llvm::StringLiteral kNumRanksAttr = "num_ranks";
 
 } // namespace llmir::mllm::program

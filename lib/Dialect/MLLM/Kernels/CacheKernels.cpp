@@ -67,7 +67,7 @@ WorkDivision LookupKVOp::getWorkDivision() {
 }
 
 int64_t LookupKVOp::getRowsOf(OpOperand &, const StepLimits &limits) {
-  // There are no more sequences than tokens.
+  // The number of sequences is at most the number of tokens.
   return saturatingProduct(limits.tokens, getRows());
 }
 
@@ -83,23 +83,22 @@ LogicalResult LookupKVOp::verify() { return verifyKeysAndValues(*this); }
 // Attention
 //===----------------------------------------------------------------------===//
 
-/// An item of attention has some rows of that length on the stack.
-static constexpr int64_t kMostHeadDim = 4096;
+/// An item of attention has rows of this length on the stack.
+static constexpr int64_t kMaxHeadDim = 4096;
 
 template <typename Op> static LogicalResult verifyHeads(Op op) {
   const int64_t dim = std::max(op.getHeadDim(), op.getValueDim());
-  if (dim > kMostHeadDim)
+  if (dim > kMaxHeadDim)
     return op.emitOpError("has heads of ")
-           << dim << " elements; at most " << kMostHeadDim
-           << " are known to fit";
+           << dim << " elements; at most " << kMaxHeadDim << " are supported";
   if (op.getHeads() % op.getKvHeads() != 0)
     return op.emitOpError("has ")
-           << op.getHeads() << " heads, which " << op.getKvHeads()
-           << " KV heads do not divide";
+           << op.getHeads() << " heads, which is not a multiple of the "
+           << op.getKvHeads() << " KV heads";
   if (static_cast<int64_t>(op.getWindow()) < 0)
     return op.emitOpError("has the window ")
            << static_cast<int64_t>(op.getWindow())
-           << ", expected 0 (none) or more";
+           << ", expected a non-negative value";
   return success();
 }
 
@@ -111,7 +110,7 @@ template <typename Op> static LogicalResult verifySlopes(Op op) {
          << slopes->size() << " ALiBi slopes for " << op.getHeads() << " heads";
 }
 
-/// Sinks are a packed vector, or one row that the program has computed.
+/// Sinks are a packed vector, or a buffer with one row.
 template <typename Op> static LogicalResult verifySinks(Op op) {
   Value sinks = op.getSinks();
   const int64_t heads = op.getHeads();
@@ -160,7 +159,7 @@ std::optional<CacheGeometry> PagedAttentionOp::getCacheGeometry() {
   return geometryOf(*this);
 }
 
-/// sum + (count - 1) * stride, or INT64_MAX where that is more.
+/// sum + (count - 1) * stride, saturated to INT64_MAX.
 static int64_t addDistance(int64_t sum, int64_t count, int64_t stride) {
   int64_t result;
   if (count <= 1)
@@ -170,8 +169,8 @@ static int64_t addDistance(int64_t sum, int64_t count, int64_t stride) {
              : result;
 }
 
-/// Rows of the mask up to the element of the last sequence, head, query, token
-/// and key.
+/// The number of rows of the mask up to the element of the last sequence, head,
+/// query, token and key.
 static int64_t maskRows(PagedAttentionOp op, const StepLimits &limits) {
   const int64_t most[] = {limits.tokens, static_cast<int64_t>(op.getHeads()),
                           limits.tokens, limits.tokens, limits.contextLength};
@@ -207,8 +206,8 @@ LogicalResult PagedAttentionOp::verify() {
     return failure();
   auto strides = getMaskStrides();
   if (strides.has_value() != static_cast<bool>(getMask())) // c4
-    return emitOpError(getMask() ? "has a mask without its strides"
-                                 : "has the strides of a mask without one");
+    return emitOpError(getMask() ? "has a mask without strides"
+                                 : "has mask strides without a mask");
   if (strides &&
       (strides->size() != 5 || strides->back() > 1 ||
        llvm::any_of(*strides, [](int64_t stride) { return stride < 0; }))) // c4

@@ -15,14 +15,14 @@ using namespace mlir;
 
 namespace llmir::mllm::kernel {
 
-/// Places of the largest step.
+/// Number of places of the largest step.
 template <typename Op>
 static int64_t placesOf(Op op, const StepLimits &limits) {
   return saturatingProduct(limits.tokens, op.getTopK());
 }
 
-/// Entries of a list with one for each choice of the tokens that a buffer has
-/// rows for.
+/// Number of entries of a list with one entry for each choice of each token of
+/// a buffer.
 template <typename Op> static int64_t pairsOf(Op op, Value tokens) {
   return saturatingProduct(rowsOf(tokens), op.getTopK());
 }
@@ -59,11 +59,11 @@ int64_t MoESortOp::getRowsOf(OpOperand &operand, const StepLimits &limits) {
 }
 
 LogicalResult MoESortOp::verify() {
-  constexpr int64_t mostExperts = 1 << 16; // A count of each is on the stack.
+  constexpr int64_t mostExperts = 1 << 16; // Their counts are on the stack.
   const int64_t experts = getExperts();
   if (experts > mostExperts) // c1
     return emitOpError("sorts by ")
-           << experts << " experts; the most are " << mostExperts;
+           << experts << " experts; the maximum is " << mostExperts;
   if (failed(verifyRows(*this, {{"chosen", getChosen(), // c2
                                  static_cast<int64_t>(getTopK())}})))
     return failure();
@@ -103,8 +103,8 @@ WorkDivision MoELinearOp::getWorkDivision() {
 }
 
 int64_t MoELinearOp::getRowsOf(OpOperand &operand, const StepLimits &) {
-  // The list of places says how many there are, never more than the buffers
-  // have rows for.
+  // The number of places is read from the list, and limited to the rows of the
+  // buffers.
   return &operand == &getOffsetsMutable() ? 1 : rowsOf(operand.get());
 }
 
@@ -125,7 +125,7 @@ LogicalResult MoELinearOp::verify() {
   const int64_t bytes = saturatingProduct(experts, matrix->bytes);
   if (bytes == INT64_MAX) // c3
     return emitOpError("has ") << experts << " matrices of " << matrix->bytes
-                               << " bytes, which are too many to address";
+                               << " bytes, which exceeds the address space";
   if (failed(verifyWeight(*this, "weight", getWeight(), bytes))) // c3
     return failure();
   return verifyRows(*this, {{"offsets", getOffsets(), experts + 1}, // c4
@@ -142,7 +142,7 @@ WorkDivision MoEGateOp::getWorkDivision() {
 }
 
 std::optional<WorkDivision> MoEGateOp::getDivisionOf(OpOperand &operand) {
-  // Words of two elements are half as many columns.
+  // Words of two elements halve the number of columns.
   if (getRounded() && &operand == &getOutMutable())
     return std::nullopt;
   return getWorkDivision();

@@ -61,7 +61,7 @@ SmallVector<KernelAccess> accessesOf(Operation *op) {
     access->reads |= isa<MemoryEffects::Read>(effect.getEffect());
     access->writes |= isa<MemoryEffects::Write>(effect.getEffect());
   }
-  // Two workers may write the same slot, or one read what another writes.
+  // Workers may access slots written by others.
   if (cache.reads || cache.writes)
     accesses.push_back(cache);
   return accesses;

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Registration of the kernels, and what those outside of the dialect compute
-// of their sizes.
+// Registration of the kernels, and size computations used outside of the
+// dialect.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,10 +44,10 @@ void llmir::mllm::MLLMDialect::addKernelOps() {
 
 namespace llmir::mllm::kernel {
 
-/// Most bytes of sums that an item has on the stack, for chunks and in all.
-static constexpr int64_t kMostSumBytes = 1 << 20;
-/// Most rows of one token.
-static constexpr int64_t kMostItemHeads = 128;
+/// Maximum size of the sums of an item on the stack, for chunks and in total.
+static constexpr int64_t kMaxSumBytes = 1 << 20;
+/// Maximum number of rows of one token.
+static constexpr int64_t kMaxItemHeads = 128;
 
 static int64_t partialColumns(const AttentionShape &shape) {
   return roundUpTo(shape.valueDim, kTileColumns) + 2 * kTileColumns;
@@ -56,8 +56,8 @@ static int64_t partialColumns(const AttentionShape &shape) {
 int64_t AttentionShape::itemHeads() const {
   const int64_t group = heads / kvHeads;
   const int64_t rowBytes = 2 * partialColumns(*this) * 4;
-  int64_t count = std::min(group, kMostItemHeads);
-  while (group % count != 0 || (count > 1 && count * rowBytes > kMostSumBytes))
+  int64_t count = std::min(group, kMaxItemHeads);
+  while (group % count != 0 || (count > 1 && count * rowBytes > kMaxSumBytes))
     --count;
   return count;
 }

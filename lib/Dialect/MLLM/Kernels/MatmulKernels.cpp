@@ -64,8 +64,8 @@ LogicalResult LinearOp::verifyRegions() {
     if (getInputs().empty())
       return success();
     return emitOpError("takes ")
-           << getInputs().size() << " further inputs, but has no region that "
-           << "reads them";
+           << getInputs().size()
+           << " further inputs without a region that reads them";
   }
   Type f32 = Float32Type::get(getContext());
   SmallVector<Type> arguments(getInputs().size() + 1, f32);
@@ -86,12 +86,10 @@ LogicalResult PackIntegersOp::verify() {
     return emitOpError("has the unknown format \"") << getFormat() << "\"";
   if (format->scales != TensorFormat::F32) // c1
     return emitOpError("packs scales of ")
-           << tensorFormatInfo(format->scales).name
-           << "; a program has f32 scales";
+           << tensorFormatInfo(format->scales).name << "; expected f32 scales";
   if (format->hasHighLines() || format->minima) // c1
     return emitOpError("packs integers of format \"")
-           << getFormat()
-           << "\"; a program has those of 4, 8 or 16 bits, without minima";
+           << getFormat() << "\"; expected 4, 8 or 16 bits without minima";
   if (format->zeroPoints != static_cast<bool>(getZeroPoints())) // c2
     return emitOpError("packs integers of format \"")
            << getFormat() << "\" " << (getZeroPoints() ? "with" : "without")

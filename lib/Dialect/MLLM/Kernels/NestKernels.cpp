@@ -24,7 +24,8 @@ static AffineMap mapOf(ArrayAttr maps, int64_t number) {
   return cast<AffineMapAttr>(maps[number]).getValue();
 }
 
-/// Checks that `columns` of a row of the result are not padding.
+/// Checks that the rows of the result have `columns` elements and less than a
+/// tile of padding.
 static LogicalResult verifyPadding(Operation *op, Value out, int64_t columns) {
   const int64_t stored = cast<MemRefType>(out.getType()).getDimSize(1);
   if (columns <= stored && stored - columns < kTileColumns)
@@ -85,12 +86,12 @@ LogicalResult LoopsOp::verify() {
     return emitOpError("has ") << parallel << " parallel loops of " << loops;
   const bool reduces = parallel < loops;
   if (reduces && getInputs().empty()) // c2
-    return emitOpError("reduces without an initial value");
+    return emitOpError("has reductions without an initial value");
   for (unsigned i = 0; i < (reduces ? 2 : 0); ++i)
     for (int64_t d = parallel; d < loops; ++d)
       if (mapOf(getMaps(), getNumOperands() - 1 - i).isFunctionOfDim(d)) // c3
         return emitOpError("has a result that depends on loop ")
-               << d << ", which reduces";
+               << d << ", which is a reduction";
   return verifyPadding(*this, getOut(), getColumns()); // c5
 }
 
@@ -107,12 +108,12 @@ LogicalResult LoopsOp::verifyRegions() {
 // GatherOp, ScatterOp
 //===----------------------------------------------------------------------===//
 
-/// Checks that two buffers hold elements of one type and that there is a map
-/// for each, of which only number `indexed` may have a symbol.
+/// Checks that two buffers have the same element type and that there is a map
+/// for each operand, of which only that of operand `indexed` may have a symbol.
 template <typename Op>
 static LogicalResult verifyIndexed(Op op, size_t indexed) {
   if (elementOf(op.getX()) != elementOf(op.getOut()))
-    return op.emitOpError("moves elements of ")
+    return op.emitOpError("copies elements of ")
            << elementOf(op.getX()) << " to a buffer of "
            << elementOf(op.getOut());
   if (op.getMaps().size() != 3)
@@ -122,7 +123,7 @@ static LogicalResult verifyIndexed(Op op, size_t indexed) {
     if (number != indexed && mapOf(op.getMaps(), number).getNumSymbols() != 0)
       return op.emitOpError("has a symbol in the map of buffer ")
              << number << "; only that of buffer " << indexed
-             << " takes the index";
+             << " may use the index";
   return success();
 }
 
@@ -177,7 +178,7 @@ LogicalResult SortOp::verify() {
   for (Value buffer : getOperands())
     if (rowsOf(buffer) < rows) // c3
       return emitOpError("sorts ")
-             << rows << " rows, but takes a buffer of " << rowsOf(buffer);
+             << rows << " rows, but has a buffer of " << rowsOf(buffer);
   return success();
 }
 

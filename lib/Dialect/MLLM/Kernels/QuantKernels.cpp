@@ -22,7 +22,7 @@ static LogicalResult verifyBits(Operation *op, int64_t bits) {
          << bits << " bits; expected 4, 8 or 16";
 }
 
-/// Checks the tensor's shape and its cells.
+/// Checks the shapes of the tensor and of the cells.
 static LogicalResult verifyCells(Operation *op, const QuantGrid &grid) {
   constexpr int64_t limit = int64_t(1) << 28;
   if (grid.shape.empty() || grid.shape.size() != grid.cell.size())
@@ -38,7 +38,7 @@ static LogicalResult verifyCells(Operation *op, const QuantGrid &grid) {
   return success();
 }
 
-/// Checks that so many elements fill whole rows of the buffer.
+/// Checks that the elements fill whole rows of the buffer.
 static LogicalResult verifyWholeRows(Operation *op, StringRef name,
                                      Value buffer, int64_t elements,
                                      int64_t columns) {
@@ -46,7 +46,7 @@ static LogicalResult verifyWholeRows(Operation *op, StringRef name,
     return success();
   return op->emitOpError("has ")
          << elements << " elements in rows of " << columns
-         << ", which are not whole rows of '" << name << "'";
+         << ", which do not fill whole rows of '" << name << "'";
 }
 
 /// Checks the buffers of the tensor and of the grid's cells; `name` is that of

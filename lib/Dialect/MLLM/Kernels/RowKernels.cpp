@@ -44,8 +44,8 @@ SmallVector<WeightNeed> EmbeddingOp::getWeightNeeds() {
        {static_cast<int64_t>(getRows()), static_cast<int64_t>(getColumns())}}};
 }
 
-/// Whether rows of a table can be looked up: four neighbors in K are in one
-/// group, and in one word or in lines of 4-bit integers.
+/// Whether rows of a table can be looked up: four consecutive elements of K
+/// must be in one group, and in one word or in lines of 4-bit integers.
 static bool canLookUpRows(const IntegerMatrixLayout &table) {
   const IntegerFormat &format = table.format;
   return format.bits <= 8 && !format.zeroPoints && format.segment == 0 &&
@@ -61,7 +61,8 @@ LogicalResult EmbeddingOp::verify() {
     if (!canLookUpRows(table)) // c1
       return emitOpError("looks up rows of ")
              << columns << " integers of format \"" << getFormat()
-             << "\"; kernels know rows of whole blocks without zero points";
+             << "\"; only rows of whole blocks without zero points are "
+                "supported";
     bytes = table.bytes();
   } else {
     FailureOr<TensorFormat> format = plainFormat(*this, getFormat()); // c1
@@ -235,7 +236,7 @@ LogicalResult RopeOp::verify() {
   if (getRotaryDim() % 2 != 0 || getRotaryDim() > getHeadDim()) // c1
     return emitOpError("rotates ")
            << getRotaryDim() << " of " << getHeadDim()
-           << " elements; expected an even number, at most all of them";
+           << " elements; expected an even number of at most that size";
   const int64_t half = getRotaryDim() / 2, row = getHeads() * getHeadDim();
   return verifyRows(*this, {{"cosines", getCosines(), half}, // c2
                             {"sines", getSines(), half},

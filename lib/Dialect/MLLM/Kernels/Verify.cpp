@@ -28,7 +28,7 @@ int64_t saturatingProduct(int64_t a, int64_t b) {
 // Buffers
 //===----------------------------------------------------------------------===//
 
-/// Memory in order, row after row.
+/// Whether the layout is contiguous and row-major.
 static bool isPlain(MemRefType type) {
   return type.hasStaticShape() && type.getLayout().isIdentity() &&
          !type.getMemorySpace();
@@ -47,9 +47,9 @@ LogicalResult verifyRows(Operation *op, ArrayRef<RowsNeed> needs) {
     InFlightDiagnostic diag = op->emitOpError("takes ")
                               << type << " as '" << need.name
                               << "', expected contiguous static rows of "
-                              << need.columns << " columns or more";
+                              << need.columns << " or more columns";
     if (isF32)
-      diag << ", in whole tiles of " << kTileColumns;
+      diag << ", padded to whole tiles of " << kTileColumns;
     return diag;
   }
   return success();
@@ -106,20 +106,20 @@ FailureOr<TensorFormat> plainFormat(Operation *op, StringRef name) {
     return op->emitOpError("has the unknown format \"") << name << "\"";
   if (auto integers = IntegerFormat::ofBlocks(*format))
     return op->emitOpError("has the block format \"")
-           << name << "\", which programs call \"" << integers->name() << "\"";
+           << name << "\", which is called \"" << integers->name() << "\"";
   return *format;
 }
 
 static LogicalResult verifySegments(Operation *op, int64_t segment,
                                     const IntegerMatrixLayout &weights) {
   const IntegerFormat &format = weights.format;
-  // 65536 products of 255 and 128 are the most that an i32 holds.
+  // The sum of 65536 products of 255 and 128 fits into an i32.
   if (segment > 65536)
-    return op->emitOpError("adds up segments of ")
+    return op->emitOpError("accumulates segments of ")
            << segment << " products, expected 65536 or fewer";
   if (format.bits > 8)
     return op->emitOpError("has quantized activations and weights of ")
-           << format.bits << " bits; kernels multiply bytes";
+           << format.bits << " bits; expected at most 8 bits";
   const bool divides = format.group == 0 || format.group % segment == 0;
   const bool inLines =
       segment == format.segment ||
@@ -128,7 +128,7 @@ static LogicalResult verifySegments(Operation *op, int64_t segment,
   if (!divides || !inLines)
     return op->emitOpError("has segments of ")
            << segment << " elements in weights of format \"" << format.name()
-           << "\", whose groups they do not divide into whole lines";
+           << "\", whose groups are not divided into whole lines";
   return success();
 }
 
@@ -150,7 +150,7 @@ FailureOr<PackedMatrix> verifyMatrix(Operation *op, StringRef format,
     return failure();
   if (segment)
     return op->emitOpError("has segments, but weights of format \"")
-           << format << "\"; only integers are multiplied by bytes";
+           << format << "\"; only integer weights support segments";
   return PackedMatrix{PackedMatrixLayout{*plain, rows, columns}.bytes(),
                       *plain == TensorFormat::BF16 ? RoundRowsOp::words(columns)
                                                    : columns};
@@ -163,14 +163,14 @@ FailureOr<PackedMatrix> verifyMatrix(Operation *op, StringRef format,
 LogicalResult verifyBox(Operation *op, const Box &box) {
   constexpr int64_t limit = int64_t(1) << 40;
   if (box.start < 0 || box.start > limit)
-    return op->emitOpError("begins at element ")
+    return op->emitOpError("starts at element ")
            << box.start << " of '" << box.name << "'";
   int64_t last = box.start;
   for (auto [size, stride] : llvm::zip_equal(box.sizes, box.strides)) {
     if (stride < 0 || stride > limit / size)
       return op->emitOpError("has a box in '")
              << box.name << "' with stride " << stride << " and size " << size
-             << "; expected neither a negative stride nor so large a tensor";
+             << "; expected a non-negative stride and a smaller tensor";
     last += (size - 1) * stride;
   }
   const int64_t elements = elementsOf(box.buffer, box.columns);
@@ -185,7 +185,7 @@ LogicalResult verifyBox(Operation *op, const Box &box) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// All values of an expression are within.
+/// The range of an expression's values, inclusive.
 struct Range {
   int64_t first, last;
 };
@@ -209,7 +209,7 @@ static std::optional<Range> scaleRange(Range a, int64_t factor) {
   return product;
 }
 
-/// Of a quotient or a remainder by a positive constant.
+/// The range of a quotient or a remainder by a positive constant.
 static std::optional<Range> divideRange(AffineExprKind kind, Range a,
                                         int64_t divisor) {
   if (a.first < 0 || divisor < 1)
@@ -222,9 +222,9 @@ static std::optional<Range> divideRange(AffineExprKind kind, Range a,
   return Range{(a.first + up) / divisor, (a.last + up) / divisor};
 }
 
-/// The range of the expression's values, or nothing where kernels do not
-/// compute it: they know sums, products with constants, and quotients and
-/// remainders of non-negative values.
+/// The range of the expression's values, or nullopt if kernels do not support
+/// it: they support sums, products with constants, and quotients and remainders
+/// of non-negative values.
 static std::optional<Range> rangeOf(AffineExpr expr, const Nest &nest,
                                     int depth = 0) {
   constexpr int maxDepth = 64;
@@ -274,16 +274,17 @@ static LogicalResult verifyNestMaps(Operation *op, const Nest &nest) {
     };
     if (map.getNumDims() != nest.sizes.size() || map.getNumResults() != 2 ||
         map.getNumSymbols() > (nest.bound > 0 ? 1 : 0))
-      return report() << "; expected row and column of a point of "
+      return report() << "; expected the row and column of a point of "
                       << nest.sizes.size() << " loops";
     auto type = cast<MemRefType>(op->getOperand(number).getType());
     for (auto [expr, size] : llvm::zip(map.getResults(), type.getShape())) {
       std::optional<Range> range = rangeOf(expr, nest);
       if (!range)
-        return report() << ", which is more than sums, multiples, quotients "
-                           "and remainders of non-negative values";
+        return report()
+               << ", which has other expressions than sums, multiples, "
+                  "quotients and remainders of non-negative values";
       if (range->first < 0 || range->last >= size)
-        return report() << ", which goes from " << range->first << " to "
+        return report() << ", which ranges from " << range->first << " to "
                         << range->last << " in a dimension of " << size;
     }
   }
@@ -303,7 +304,7 @@ LogicalResult verifyNest(Operation *op, const Nest &nest) {
 // Scalar regions
 //===----------------------------------------------------------------------===//
 
-/// Whether the value is at least 1, taken as unsigned: maxui(x, 1).
+/// Whether the value is an unsigned integer of at least 1: maxui(x, 1).
 static bool isAtLeastOne(Value value) {
   auto most = value.getDefiningOp<arith::MaxUIOp>();
   return most && llvm::any_of(most->getOperands(), [](Value operand) {
@@ -322,9 +323,9 @@ static bool isScalar(Type type) {
       type);
 }
 
-/// Whether the op computes a scalar from scalars and nothing else, and cannot
-/// trap: of quotients of integers those by constants other than 0 and -1, and
-/// unsigned ones by a value that is at least 1.
+/// Whether the op is a pure scalar computation that cannot trap: integer
+/// quotients are allowed by constants other than 0 and -1, and unsigned ones by
+/// a value that is at least 1.
 static bool isScalarOp(Operation &op) {
   if (!isa_and_nonnull<arith::ArithDialect, math::MathDialect>(
           op.getDialect()) ||
@@ -351,11 +352,12 @@ LogicalResult verifyScalarRegion(Operation *op, Block *body,
       body->back().getNumOperands() != 1 ||
       body->back().getOperand(0).getType() != result)
     return op->emitOpError("needs a region that takes (")
-           << arguments << ") and ends in a mllm.program.yield of " << result;
+           << arguments << ") and ends with an mllm.program.yield of "
+           << result;
   for (Operation &scalar : body->without_terminator())
     if (!isScalarOp(scalar))
-      return scalar.emitOpError("is not a scalar computation that always has "
-                                "a result, as the region of a kernel needs");
+      return scalar.emitOpError("is not a speculatable scalar computation, "
+                                "which the region of a kernel requires");
   return success();
 }
 
@@ -369,7 +371,7 @@ LogicalResult verifyCache(Operation *op, const CacheGeometry &geometry) {
   if (!format)
     return op->emitOpError("has a cache of the unknown format \"")
            << geometry.format << "\"";
-  // A cell of the cache holds elements of neighboring tokens.
+  // A cell of the cache holds elements of consecutive tokens.
   const int64_t cell = 4 / kvStoredBytes(*format);
   if (geometry.blockSize % cell != 0)
     return op->emitOpError("has block size ")

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the verifiers of kernels share.
+// Helpers of the verifiers of kernels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,22 +19,22 @@
 
 namespace llmir::mllm::kernel {
 
-/// a * b of non-negative factors, or INT64_MAX where that is more.
+/// a * b of non-negative factors, saturated to INT64_MAX.
 int64_t saturatingProduct(int64_t a, int64_t b);
 
 //===----------------------------------------------------------------------===//
 // Buffers and weights
 //===----------------------------------------------------------------------===//
 
-/// An operand of rows and the columns that the kernel touches.
+/// An operand of rows and the number of columns that the kernel accesses.
 struct RowsNeed {
   llvm::StringRef name;
   mlir::Value buffer; ///< May be null.
   int64_t columns;
 };
 
-/// Checks that each buffer has a static shape with memory in order, at least
-/// the columns that the kernel needs and, of f32, whole tiles.
+/// Checks that each buffer has a static shape and a contiguous row-major
+/// layout, at least the columns that the kernel needs and, if f32, whole tiles.
 mlir::LogicalResult verifyRows(mlir::Operation *op,
                                llvm::ArrayRef<RowsNeed> needs);
 
@@ -42,29 +42,29 @@ mlir::LogicalResult verifyRows(mlir::Operation *op,
 int64_t rowsOf(mlir::Value buffer);
 int64_t elementsOf(mlir::Value buffer, int64_t columns);
 
-/// Checks that a weight, if it is not null, has at least so many bytes.
+/// Checks that a weight, if it is not null, has at least the given size.
 mlir::LogicalResult verifyWeight(mlir::Operation *op, llvm::StringRef name,
                                  mlir::Value weight, int64_t bytes);
-/// The same of a vector of f32.
+/// The same for an f32 vector.
 mlir::LogicalResult verifyVector(mlir::Operation *op, llvm::StringRef name,
                                  mlir::Value weight, int64_t size);
 
-/// Optional operands that are packed vectors, and the size of each.
+/// Optional packed vectors with their size.
 struct VectorOperand {
   mlir::MutableOperandRange operand;
   int64_t size;
 };
-/// What a kernel reads of those that it has.
+/// The requirements of a kernel on those that are present.
 llvm::SmallVector<WeightNeed>
 needsOfVectors(llvm::ArrayRef<VectorOperand> vectors);
 
-/// What a kernel reads of a packed matrix, and the columns of the rows that it
-/// multiplies by it.
+/// The size of a packed matrix, and the number of columns of the rows
+/// multiplied by it.
 struct PackedMatrix {
   int64_t bytes, inputColumns;
 };
-/// Checks that rows can be multiplied by a matrix of the format, quantized in
-/// segments where there are any.
+/// Checks that rows, quantized if there are segments, can be multiplied by a
+/// matrix of the format.
 mlir::FailureOr<PackedMatrix> verifyMatrix(mlir::Operation *op,
                                            llvm::StringRef format, int64_t rows,
                                            int64_t columns,
@@ -72,7 +72,7 @@ mlir::FailureOr<PackedMatrix> verifyMatrix(mlir::Operation *op,
 /// The plain format of that name.
 mlir::FailureOr<TensorFormat> plainFormat(mlir::Operation *op,
                                           llvm::StringRef name);
-/// The format of integers of that name; nullopt where there is none.
+/// The integer format of that name; nullopt if there is none.
 inline std::optional<IntegerFormat> integerFormat(llvm::StringRef name) {
   return IntegerFormat::fromName(std::string_view(name.data(), name.size()));
 }
@@ -86,22 +86,22 @@ struct Box {
   llvm::StringRef name;
   mlir::Value buffer;
   int64_t columns;
-  llvm::ArrayRef<int64_t> sizes; ///< 1 or more each.
+  llvm::ArrayRef<int64_t> sizes; ///< All positive.
   llvm::ArrayRef<int64_t> strides;
   int64_t start = 0;
 };
-/// Checks that the box lies within the buffer.
+/// Checks that the box is within the buffer.
 mlir::LogicalResult verifyBox(mlir::Operation *op, const Box &box);
 
-/// A loop nest over buffers, and where each buffer's element at a point is.
+/// A loop nest over buffers, with the maps to the buffers' elements.
 struct Nest {
   llvm::ArrayRef<int64_t> sizes;
   mlir::ArrayAttr maps;
-  /// Symbols of maps go from 0 to it; 0: there are none.
+  /// Exclusive upper bound of the maps' symbol; 0: there is none.
   int64_t bound = 0;
 };
-/// Checks the number of loops and of points, that operands are rows, and that
-/// each map gives an element of its operand at every point.
+/// Checks the numbers of loops and points, that operands are rows, and that
+/// each map yields an element of its operand at every point.
 mlir::LogicalResult verifyNest(mlir::Operation *op, const Nest &nest);
 
 //===----------------------------------------------------------------------===//

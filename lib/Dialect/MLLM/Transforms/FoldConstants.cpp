@@ -46,7 +46,7 @@ struct FoldMLLMConstantsPass
 
 private:
   /// Evaluation materializes splats.
-  static constexpr int64_t kMostOperandElements = 1 << 20;
+  static constexpr int64_t kMaxOperandElements = 1 << 20;
 
   static bool hasAtMost(Type type, int64_t elements) {
     auto tensor = dyn_cast<RankedTensorType>(type);
@@ -73,7 +73,7 @@ private:
     std::vector<Tensor> result;
     for (Value operand : op->getOperands()) {
       Attribute constant;
-      if (!hasAtMost(operand.getType(), kMostOperandElements) ||
+      if (!hasAtMost(operand.getType(), kMaxOperandElements) ||
           !matchPattern(operand, m_Constant(&constant)) ||
           !isa<TypedAttr>(constant))
         return std::nullopt;

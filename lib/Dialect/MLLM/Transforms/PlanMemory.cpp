@@ -25,9 +25,9 @@ namespace llmir::mllm {
 
 namespace {
 
-/// A piece of the arena: a tensor with all its views and in-place results, or
-/// the frame of a call.
-struct Piece {
+/// An allocation in the arena: a tensor with all its views and in-place
+/// results, or the frame of a call.
+struct Allocation {
   MemoryInterval interval;
   /// The last use, and the value that it uses.
   Operation *lastOp = nullptr;
@@ -39,11 +39,11 @@ struct Piece {
 
 /// The memory of a value carried or returned by an op with regions: shared by
 /// the operand, the region arguments and the result, and live from before the
-/// op.
+/// op on.
 struct Home {
   Operation *op;
   unsigned result;
-  size_t piece;
+  size_t allocation;
   OpOperand *init = nullptr; ///< For a loop: the initial value.
 };
 
@@ -68,42 +68,43 @@ public:
 private:
   using Result = SmallVector<std::optional<size_t>>;
 
-  /// Visits a body from the current time on and returns the pieces of its
-  /// results. Arguments must have pieces.
+  /// Visits a body from the current time on and returns the allocations of its
+  /// results. Arguments must have allocations.
   LogicalResult collect(SubGraphOp subgraph, Result &returned);
   LogicalResult collectOp(Operation &op);
   LogicalResult collectCall(CallGraphOp call);
-  /// Visits an op with regions: fixed memory per result, and the pieces of its
-  /// regions.
+  /// Visits an op with regions: fixed memory per result, and the allocations of
+  /// its regions.
   LogicalResult collectRegions(Operation &op);
-  /// Yielded values that swap their memory are copied through temporaries.
+  /// Copies yielded values that swap their memory through temporaries.
   LogicalResult collectYield(YieldOp yield);
-  /// Creates a piece that is live now; fails if the size of `like` is not known
-  /// or too large.
-  FailureOr<size_t> addPiece(Operation *op, Value like);
+  /// Creates an allocation that is live now; fails if the size of `like` is
+  /// unknown or too large.
+  FailureOr<size_t> addAllocation(Operation *op, Value like);
   LogicalResult addTensor(OpResult result);
-  /// The operands of an op in a piece.
-  int64_t numUses(Operation *op, size_t piece) const;
-  void touch(size_t piece, Operation *op, Value value);
-  std::optional<size_t> pieceOf(Value value) const {
-    auto found = pieceOfValue.find(value);
-    return found == pieceOfValue.end() ? std::nullopt
-                                       : std::optional<size_t>(found->second);
+  /// The operands of an op in an allocation.
+  int64_t numUses(Operation *op, size_t allocation) const;
+  void touch(size_t allocation, Operation *op, Value value);
+  std::optional<size_t> allocationOf(Value value) const {
+    auto found = allocationOfValue.find(value);
+    return found == allocationOfValue.end()
+               ? std::nullopt
+               : std::optional<size_t>(found->second);
   }
-  /// Merges the pieces of a result and an operand whose last use it is.
+  /// Merges the allocations of a result and an operand whose last use it is.
   void overwrite();
   void join(size_t into, size_t from);
-  size_t find(size_t piece) const {
-    while (parents[piece] != piece)
-      piece = parents[piece];
-    return piece;
+  size_t find(size_t allocation) const {
+    while (parents[allocation] != allocation)
+      allocation = parents[allocation];
+    return allocation;
   }
   void place();
   void emit();
   void emitHomes();
   void emitYield(YieldOp yield);
   void emitFrees();
-  Value alloc(OpBuilder &b, Operation *op, Type type, size_t piece);
+  Value alloc(OpBuilder &b, Operation *op, Type type, size_t allocation);
 
   SubGraphOp root;
   const SizeTable &sizes;
@@ -111,9 +112,9 @@ private:
   const llvm::DenseSet<StringAttr> &shared;
   FrameReport report;
   int64_t now = 0;
-  std::vector<Piece> pieces;
-  std::vector<size_t> parents; ///< Union-find parents of merged pieces.
-  llvm::DenseMap<Value, size_t> pieceOfValue;
+  std::vector<Allocation> allocations;
+  std::vector<size_t> parents; ///< Union-find parents of merged allocations.
+  llvm::DenseMap<Value, size_t> allocationOfValue;
   /// Tensors defined by ops, in order, and the operands of in-place results.
   SmallVector<OpResult> made;
   llvm::DenseMap<Value, OpOperand *> overwritten;
@@ -131,14 +132,14 @@ private:
 // Lifetimes
 //===----------------------------------------------------------------------===//
 
-void FramePlanner::touch(size_t piece, Operation *op, Value value) {
-  Piece &touched = pieces[piece];
+void FramePlanner::touch(size_t allocation, Operation *op, Value value) {
+  Allocation &touched = allocations[allocation];
   touched.interval.last = std::max(touched.interval.last, now);
   touched.lastOp = op;
   touched.lastValue = value;
 }
 
-FailureOr<size_t> FramePlanner::addPiece(Operation *op, Value like) {
+FailureOr<size_t> FramePlanner::addAllocation(Operation *op, Value like) {
   std::optional<int64_t> bytes = sizes.bytesOf(like);
   if (!bytes && sizes.knowsSizesOf(like))
     return op->emitOpError("yields ")
@@ -147,49 +148,49 @@ FailureOr<size_t> FramePlanner::addPiece(Operation *op, Value like) {
   if (!bytes)
     return op->emitOpError("yields ")
            << like.getType()
-           << ", whose size is not known; specify it with sizes=NAME=NUMBER "
+           << ", whose size is unknown; specify it with sizes=NAME=NUMBER "
               "(?=NUMBER for unnamed sizes)";
-  parents.push_back(pieces.size());
-  Piece &piece = pieces.emplace_back();
-  piece.interval = {*bytes, now, now};
-  piece.lastOp = op;
-  piece.lastValue = like;
+  parents.push_back(allocations.size());
+  Allocation &allocation = allocations.emplace_back();
+  allocation.interval = {*bytes, now, now};
+  allocation.lastOp = op;
+  allocation.lastValue = like;
   ++report.tensors;
   report.unsharedBytes += *bytes;
-  return pieces.size() - 1;
+  return allocations.size() - 1;
 }
 
 LogicalResult FramePlanner::addTensor(OpResult result) {
   if (!isa<RankedTensorType>(result.getType()) || isTruthValue(result))
     return success();
-  FailureOr<size_t> piece = addPiece(result.getOwner(), result);
-  if (failed(piece))
+  FailureOr<size_t> allocation = addAllocation(result.getOwner(), result);
+  if (failed(allocation))
     return failure();
-  pieceOfValue[result] = *piece;
+  allocationOfValue[result] = *allocation;
   made.push_back(result);
   return success();
 }
 
 LogicalResult FramePlanner::collectRegions(Operation &op) {
-  const size_t numBefore = pieces.size(), firstHome = homes.size();
+  const size_t numBefore = allocations.size(), firstHome = homes.size();
   OperandRange inits = carriedOperands(&op);
   if (!isa<IfOp, WhileOp, ForOp>(op) ||
       (!isa<IfOp>(op) && inits.getTypes() != op.getResultTypes()))
     return op.emitOpError(
         "is not a supported branch or loop; its memory cannot be planned");
   for (OpResult result : op.getResults()) {
-    FailureOr<size_t> piece = addPiece(&op, result);
-    if (failed(piece))
+    FailureOr<size_t> allocation = addAllocation(&op, result);
+    if (failed(allocation))
       return failure();
-    Home home{&op, result.getResultNumber(), *piece};
+    Home home{&op, result.getResultNumber(), *allocation};
     if (!inits.empty())
       home.init = &op.getOpOperand(inits.getBeginOperandIndex() +
                                    result.getResultNumber());
     homes.push_back(home);
-    pieceOfValue[result] = *piece;
+    allocationOfValue[result] = *allocation;
     for (Region &region : op.getRegions())
       if (Value carried = carriedArgument(region, result.getResultNumber()))
-        pieceOfValue[carried] = *piece;
+        allocationOfValue[carried] = *allocation;
   }
   const size_t endOfHomes = homes.size();
   for (Region &region : op.getRegions())
@@ -200,13 +201,13 @@ LogicalResult FramePlanner::collectRegions(Operation &op) {
   // memory holds the initial values of the next iteration.
   op.walk([&](Operation *inner) {
     for (Value operand : inner->getOperands())
-      if (auto piece = pieceOf(operand);
-          piece && *piece < numBefore &&
+      if (auto allocation = allocationOf(operand);
+          allocation && *allocation < numBefore &&
           !op.isAncestor(operand.getParentBlock()->getParentOp()))
-        touch(*piece, &op, operand);
+        touch(*allocation, &op, operand);
   });
   for (size_t i = firstHome; i < endOfHomes; ++i)
-    touch(homes[i].piece, &op, op.getResult(homes[i].result));
+    touch(homes[i].allocation, &op, op.getResult(homes[i].result));
   return success();
 }
 
@@ -214,14 +215,14 @@ LogicalResult FramePlanner::collectYield(YieldOp yield) {
   yields.push_back(yield);
   const Operation *around = yield->getParentOp();
   for (auto [result, operand] : llvm::enumerate(yieldedOperands(yield))) {
-    auto piece = pieceOf(operand.get());
+    auto allocation = allocationOf(operand.get());
     auto lies = llvm::find_if(homes, [&, index = result](const Home &home) {
-      return home.op == around && piece && home.piece == *piece &&
-             home.result != index;
+      return home.op == around && allocation &&
+             home.allocation == *allocation && home.result != index;
     });
     if (lies == homes.end())
       continue;
-    FailureOr<size_t> own = addPiece(yield, operand.get());
+    FailureOr<size_t> own = addAllocation(yield, operand.get());
     if (failed(own))
       return failure();
     waiting[&operand] = *own;
@@ -232,37 +233,39 @@ LogicalResult FramePlanner::collectYield(YieldOp yield) {
 LogicalResult FramePlanner::collectCall(CallGraphOp call) {
   SubGraphOp callee = calleeOf(call);
   for (Value operand : call.getOperands())
-    if (auto piece = pieceOf(operand))
-      touch(*piece, call, operand);
+    if (auto allocation = allocationOf(operand))
+      touch(*allocation, call, operand);
   if (callee && !callee.isExternal() &&
       !shared.contains(callee.getSymNameAttr())) {
     // The callee shares this frame: its arguments are the operands.
     for (auto [argument, operand] : llvm::zip_equal(
              callee.getBody().front().getArguments(), call.getOperands()))
-      if (auto piece = pieceOf(operand))
-        pieceOfValue[argument] = *piece;
+      if (auto allocation = allocationOf(operand))
+        allocationOfValue[argument] = *allocation;
     Result returned;
     if (failed(collect(callee, returned)))
       return failure();
     // Operands that the callee does not use are freed after the call.
     for (Value operand : call.getOperands())
-      if (auto piece = pieceOf(operand); piece && pieces[*piece].lastOp == call)
-        touch(*piece, call, operand);
-    for (auto [result, piece] : llvm::zip_equal(call.getResults(), returned))
-      if (piece) {
-        pieceOfValue[result] = *piece;
-        touch(*piece, call, result);
+      if (auto allocation = allocationOf(operand);
+          allocation && allocations[*allocation].lastOp == call)
+        touch(*allocation, call, operand);
+    for (auto [result, allocation] :
+         llvm::zip_equal(call.getResults(), returned))
+      if (allocation) {
+        allocationOfValue[result] = *allocation;
+        touch(*allocation, call, result);
       }
     call->setAttr(kFrameAttr, Builder(call).getI64IntegerAttr(0));
     return success();
   }
   if (callee && !callee.isExternal()) {
-    Piece frame;
+    Allocation frame;
     frame.interval = {frames.lookup(callee.getSymNameAttr()).bytes, now, now};
     frame.calls.push_back(call);
     report.unsharedBytes += frame.interval.bytes;
-    parents.push_back(pieces.size());
-    pieces.push_back(frame);
+    parents.push_back(allocations.size());
+    allocations.push_back(frame);
   }
   for (OpResult result : call->getResults())
     if (failed(addTensor(result)))
@@ -275,16 +278,16 @@ LogicalResult FramePlanner::collectOp(Operation &op) {
   if (auto call = dyn_cast<CallGraphOp>(op))
     return collectCall(call);
   for (Value operand : op.getOperands())
-    if (auto piece = pieceOf(operand))
-      touch(*piece, &op, operand);
+    if (auto allocation = allocationOf(operand))
+      touch(*allocation, &op, operand);
   if (op.getNumRegions() > 0)
     return collectRegions(op);
   if (auto yield = dyn_cast<YieldOp>(op))
     return collectYield(yield);
   if (Value viewed = viewedOperand(&op)) {
-    if (auto piece = pieceOf(viewed)) {
-      pieceOfValue[op.getResult(0)] = *piece;
-      touch(*piece, &op, op.getResult(0));
+    if (auto allocation = allocationOf(viewed)) {
+      allocationOfValue[op.getResult(0)] = *allocation;
+      touch(*allocation, &op, op.getResult(0));
       ++report.views;
     }
     return success();
@@ -303,7 +306,7 @@ LogicalResult FramePlanner::collect(SubGraphOp subgraph, Result &returned) {
     if (failed(collectOp(op)))
       return failure();
   for (Value value : body.getTerminator()->getOperands())
-    returned.push_back(pieceOf(value));
+    returned.push_back(allocationOf(value));
   return success();
 }
 
@@ -311,31 +314,31 @@ LogicalResult FramePlanner::collect(SubGraphOp subgraph, Result &returned) {
 // In place
 //===----------------------------------------------------------------------===//
 
-int64_t FramePlanner::numUses(Operation *op, size_t piece) const {
+int64_t FramePlanner::numUses(Operation *op, size_t allocation) const {
   return llvm::count_if(op->getOperands(), [&](Value operand) {
-    auto used = pieceOf(operand);
-    return used && find(*used) == piece;
+    auto used = allocationOf(operand);
+    return used && find(*used) == allocation;
   });
 }
 
 void FramePlanner::join(size_t into, size_t from) {
   parents[from] = into;
-  pieces[into].interval.last = pieces[from].interval.last;
-  pieces[into].lastOp = pieces[from].lastOp;
-  pieces[into].lastValue = pieces[from].lastValue;
+  allocations[into].interval.last = allocations[from].interval.last;
+  allocations[into].lastOp = allocations[from].lastOp;
+  allocations[into].lastValue = allocations[from].lastValue;
 }
 
 void FramePlanner::overwrite() {
   for (OpResult result : made)
     for (OpOperand &operand : result.getOwner()->getOpOperands()) {
-      auto piece = pieceOf(operand.get());
-      size_t own = find(*pieceOf(result));
+      auto allocation = allocationOf(operand.get());
+      size_t own = find(*allocationOf(result));
       // The last use of the operand is this one: all its views are dead, too.
-      if (!piece || !mayOverwrite(operand) || find(*piece) == own ||
-          pieces[find(*piece)].lastOp != result.getOwner() ||
-          numUses(result.getOwner(), find(*piece)) > 1)
+      if (!allocation || !mayOverwrite(operand) || find(*allocation) == own ||
+          allocations[find(*allocation)].lastOp != result.getOwner() ||
+          numUses(result.getOwner(), find(*allocation)) > 1)
         continue;
-      join(find(*piece), own);
+      join(find(*allocation), own);
       overwritten[result] = &operand;
       ++report.inPlace;
       break;
@@ -349,22 +352,23 @@ void FramePlanner::overwrite() {
 void FramePlanner::place() {
   std::vector<MemoryInterval> intervals;
   SmallVector<size_t> numbers;
-  for (size_t i = 0; i < pieces.size(); ++i)
+  for (size_t i = 0; i < allocations.size(); ++i)
     if (parents[i] == i) {
-      intervals.push_back(pieces[i].interval);
+      intervals.push_back(allocations[i].interval);
       numbers.push_back(i);
     }
   MemoryPlan plan = planMemory(intervals);
   for (auto [number, offset] : llvm::zip_equal(numbers, plan.offsets))
-    pieces[number].offset = offset;
+    allocations[number].offset = offset;
   report.bytes = plan.bytes;
   report.lowerBound = maxLiveBytes(intervals);
 }
 
 Value FramePlanner::alloc(OpBuilder &b, Operation *op, Type type,
-                          size_t piece) {
-  return AllocOp::create(b, op->getLoc(), type,
-                         b.getI64IntegerAttr(pieces[find(piece)].offset));
+                          size_t allocation) {
+  return AllocOp::create(
+      b, op->getLoc(), type,
+      b.getI64IntegerAttr(allocations[find(allocation)].offset));
 }
 
 void FramePlanner::emit() {
@@ -372,18 +376,19 @@ void FramePlanner::emit() {
     Operation *op = result.getOwner();
     OpBuilder b(op);
     OpOperand *operand = overwritten.lookup(result);
-    Value memory = operand ? operand->get()
-                           : alloc(b, op, result.getType(), *pieceOf(result));
+    Value memory = operand
+                       ? operand->get()
+                       : alloc(b, op, result.getType(), *allocationOf(result));
     b.setInsertionPointAfter(op);
     auto copy =
         CopyOp::create(b, op->getLoc(), result.getType(), memory, result);
     result.replaceAllUsesExcept(copy.getResult(), copy);
     // The copy replaces the value as the last use.
-    Piece &piece = pieces[find(*pieceOf(result))];
-    if (piece.lastValue == result) {
-      piece.lastValue = copy.getResult();
-      if (piece.lastOp == op)
-        piece.lastOp = copy;
+    Allocation &allocation = allocations[find(*allocationOf(result))];
+    if (allocation.lastValue == result) {
+      allocation.lastValue = copy.getResult();
+      if (allocation.lastOp == op)
+        allocation.lastOp = copy;
     }
   }
   emitHomes();
@@ -396,7 +401,7 @@ void FramePlanner::emitHomes() {
   for (const Home &home : homes) {
     OpBuilder b(home.op);
     Value memory = alloc(b, home.op, home.op->getResult(home.result).getType(),
-                         home.piece);
+                         home.allocation);
     if (home.init)
       memory = CopyOp::create(b, home.op->getLoc(), memory.getType(), memory,
                               home.init->get());
@@ -415,16 +420,17 @@ void FramePlanner::emitYield(YieldOp yield) {
       Value memory = alloc(b, yield, operand.get().getType(), own->second);
       operand.set(CopyOp::create(b, yield.getLoc(), memory.getType(), memory,
                                  operand.get()));
-      pieces[own->second].lastValue = operand.get();
+      allocations[own->second].lastValue = operand.get();
     }
   Operation *around = yield->getParentOp();
   for (const Home &home : homes) {
     if (home.op != around)
       continue;
     OpOperand &operand = yieldedOperands(yield)[home.result];
-    auto piece = pieceOf(operand.get());
-    if (piece && *piece == home.piece && !waiting.count(&operand))
-      continue; // It is already in place.
+    auto allocation = allocationOf(operand.get());
+    if (allocation && *allocation == home.allocation &&
+        !waiting.count(&operand))
+      continue; // Already in place.
     Value memory = home.init
                        ? carriedArgument(*yield->getParentRegion(), home.result)
                        : memories.lookup({home.op, home.result});
@@ -434,30 +440,30 @@ void FramePlanner::emitYield(YieldOp yield) {
 }
 
 void FramePlanner::emitFrees() {
-  for (size_t i = 0; i < pieces.size(); ++i) {
-    Piece &piece = pieces[i];
+  for (size_t i = 0; i < allocations.size(); ++i) {
+    Allocation &allocation = allocations[i];
     if (parents[i] != i)
       continue;
     OpBuilder b(root.getContext());
-    for (CallGraphOp call : piece.calls)
-      call->setAttr(kFrameAttr, b.getI64IntegerAttr(piece.offset));
+    for (CallGraphOp call : allocation.calls)
+      call->setAttr(kFrameAttr, b.getI64IntegerAttr(allocation.offset));
     // The caller owns returned values.
-    if (!piece.calls.empty() || isa<ReturnOp>(piece.lastOp))
+    if (!allocation.calls.empty() || isa<ReturnOp>(allocation.lastOp))
       continue;
-    if (isa<YieldOp>(piece.lastOp)) {
-      b.setInsertionPoint(piece.lastOp);
-      FreeOp::create(b, piece.lastOp->getLoc(), piece.lastValue);
+    if (isa<YieldOp>(allocation.lastOp)) {
+      b.setInsertionPoint(allocation.lastOp);
+      FreeOp::create(b, allocation.lastOp->getLoc(), allocation.lastValue);
       continue;
     }
     // After the copies of results, since a call may return its operands.
-    Operation *last = piece.lastOp;
+    Operation *last = allocation.lastOp;
     while (auto copy = dyn_cast<CopyOp>(last->getNextNode())) {
-      if (copy.getSrc().getDefiningOp() != piece.lastOp)
+      if (copy.getSrc().getDefiningOp() != allocation.lastOp)
         break;
       last = copy;
     }
     b.setInsertionPointAfter(last);
-    FreeOp::create(b, piece.lastOp->getLoc(), piece.lastValue);
+    FreeOp::create(b, allocation.lastOp->getLoc(), allocation.lastValue);
   }
 }
 
@@ -510,8 +516,7 @@ LogicalResult PlanMemoryPass::checkOnce() {
   SmallVector<SubGraphOp> order = subGraphsBottomUp(module);
   for (auto subgraph : module.getOps<SubGraphOp>())
     if (!subgraph.isExternal() && !llvm::is_contained(order, subgraph))
-      return subgraph.emitOpError(
-          "is recursive, so that its memory is unbounded");
+      return subgraph.emitOpError("is recursive, so its memory is unbounded");
   return success();
 }
 

@@ -51,14 +51,14 @@ bool StepFields::include(const StepFields &other, LabelOp label) {
 }
 
 namespace {
-/// Follows the step context through a code fragment.
+/// Data-flow analysis of the step context in a code fragment.
 class FieldTracker {
 public:
   explicit FieldTracker(FragmentOp code) : code(code) {
     for (auto label : code.getBody().getOps<LabelOp>())
       labels[label.getName()] = label;
-    // Until no jump back brings anything new: counts become unknown at most
-    // once for each label, and there are only so many buffers.
+    // Iterates to a fixed point. Terminates: counts become unknown at most once
+    // for each label, and the number of buffers is finite.
     do {
       isNews = false;
       go([](Operation &, const StepFields &) {});
@@ -75,7 +75,7 @@ private:
 
   FragmentOp code;
   llvm::StringMap<LabelOp> labels;
-  llvm::StringMap<StepFields> arriving; ///< What comes to each label.
+  llvm::StringMap<StepFields> arriving; ///< The state at each label.
   bool isNews = false;
 };
 } // namespace
@@ -91,8 +91,8 @@ void FieldTracker::go(
       if (auto known = arriving.find(label.getName()); known != arriving.end())
         here = known->second;
     }
-    // What is not reached may touch whatever it likes; it is seen as the
-    // caller's.
+    // The accesses of unreachable code do not matter; it gets the caller's
+    // state.
     visit(op, here ? *here : StepFields());
     if (!here)
       continue;
@@ -119,8 +119,8 @@ void forEachWithFields(
 // Accesses
 //===----------------------------------------------------------------------===//
 
-/// Whether a function of the runtime reads or writes the KV cache, or moves its
-/// blocks.
+/// Whether a function of the runtime reads or writes the KV cache or its block
+/// tables.
 static bool touchesCache(RuntimeFunction function) {
   switch (function) {
   case RuntimeFunction::reserve_kv:
@@ -142,7 +142,7 @@ SmallVector<ProgramAccess> accessesOf(kernel::KernelOpInterface kernel,
                                       const StepFields &fields) {
   SmallVector<ProgramAccess> touched;
   for (const kernel::KernelAccess &access : kernel.getAccesses()) {
-    if (!access.buffer) { // Two kernels may give one slot to different rows.
+    if (!access.buffer) { // Two kernels may assign a slot to different rows.
       if (fields.hasCallersPool)
         touched.push_back(
             {Value(), access.reads, access.writes, std::nullopt, {}});
@@ -154,7 +154,7 @@ SmallVector<ProgramAccess> accessesOf(kernel::KernelOpInterface kernel,
       continue;
     }
     if (access.buffer.getDefiningOp<GetWeightOp>())
-      continue; // Nothing writes it.
+      continue; // Weights are read-only.
     StepCount rows;
     if (access.division)
       rows = fields.rows(access.division->over);

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What each op of a code fragment touches, given what the step context holds
-// where it runs.
+// The accesses of each op of a code fragment, given the state of the step
+// context at the op.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,10 +24,10 @@
 
 namespace llmir::mllm {
 
-/// A count of the step context. Equal ones are the same number.
+/// The value of a count of the step context. Equal objects denote equal values.
 struct StepCount {
-  /// The number; -1: what the caller has set, or, with `label`, what it is
-  /// where jumps with different counts arrive.
+  /// The value; -1: the caller's value or, with `label`, the unknown value at a
+  /// label that jumps reach with different counts.
   int64_t number = -1;
   mlir::Operation *label = nullptr;
 
@@ -38,38 +38,38 @@ struct StepCount {
   bool operator!=(const StepCount &other) const { return !(*this == other); }
 };
 
-/// What fields of the step context may hold at some place in the code.
+/// The possible values of fields of the step context at a point of the code.
 struct StepFields {
-  /// What num_tokens and num_logit_rows are.
+  /// The values of num_tokens and num_logit_rows.
   StepCount tokens, logitRows;
   /// The buffers to which a field may point.
   std::map<StepField, llvm::SmallSetVector<mlir::Value, 2>> pointers;
-  /// Whether kv_pool may be what the caller has set.
+  /// Whether kv_pool may have the caller's value.
   bool hasCallersPool = true;
 
   const StepCount &rows(kernel::RowSpace over) const {
     return over == kernel::RowSpace::Tokens ? tokens : logitRows;
   }
   void set(program::SetFieldOp op);
-  /// Adds what workers bring along that come to the label by another way.
-  /// Gives whether that is anything new.
+  /// Joins the state of another predecessor of the label. Returns whether the
+  /// state has changed.
   bool include(const StepFields &other, program::LabelOp label);
 };
 
-/// What an op does to one buffer.
+/// The access of an op to one buffer.
 struct ProgramAccess {
   mlir::Value buffer; ///< Null for the KV cache of the caller.
   bool reads = false, writes = false;
-  /// The elements that each worker touches; without value, any of them.
+  /// The elements that each worker accesses; without value, any of them.
   std::optional<kernel::WorkDivision> division;
-  StepCount rows; ///< Of the row space of the division.
+  StepCount rows; ///< Number of rows of the division's row space.
   kernel::SplitCondition condition = kernel::SplitCondition::Always;
 
   static ProgramAccess reading(mlir::Value buffer) {
     return {buffer, true, false, std::nullopt, {}};
   }
-  /// Whether each worker touches the rows that are its own in a step of the
-  /// caller's size.
+  /// Whether each worker accesses only its own rows of a step of the caller's
+  /// size.
   bool isByRowsOfStep() const {
     return division && division->unit == kernel::WorkUnit::Rows &&
            division->parts == 1 && rows.isCallers();
@@ -78,9 +78,9 @@ struct ProgramAccess {
     return condition == kernel::SplitCondition::Always ||
            (condition == kernel::SplitCondition::IfSplit) == split;
   }
-  /// Whether there are steps in which two workers may touch the same element,
-  /// one of them writing.
-  bool mayMeet(const ProgramAccess &other) const {
+  /// Whether there are steps in which two workers may access the same element,
+  /// at least one of them writing.
+  bool mayConflict(const ProgramAccess &other) const {
     const bool inOneStep = (isInSteps(true) && other.isInSteps(true)) ||
                            (isInSteps(false) && other.isInSteps(false));
     const bool ownElements = division && other.division &&
@@ -90,20 +90,20 @@ struct ProgramAccess {
   }
 };
 
-/// What each instruction and each call of the runtime touches, in the order of
-/// the code.
+/// The accesses of each instruction and each call of the runtime, in program
+/// order.
 using AccessTable =
     llvm::MapVector<mlir::Operation *, llvm::SmallVector<ProgramAccess>>;
 
 llvm::SmallVector<ProgramAccess> accessesOf(kernel::KernelOpInterface kernel,
                                             const StepFields &fields);
-/// Of all kernels of an instruction, or of a call of the runtime; other ops
-/// touch nothing.
+/// The accesses of all kernels of an instruction, or of a call of the runtime;
+/// empty for other ops.
 llvm::SmallVector<ProgramAccess> accessesOf(mlir::Operation &op,
                                             const StepFields &fields);
 
-/// Calls `visit` for each op of the fragment, in order, with what the step
-/// context may hold there.
+/// Calls `visit` for each op of the fragment, in order, with the state of the
+/// step context.
 void forEachWithFields(
     program::FragmentOp code,
     llvm::function_ref<void(mlir::Operation &, const StepFields &)> visit);

@@ -29,7 +29,7 @@ namespace llmir::mllm {
 
 /// Nested loops and calls with different sizes multiply the work; this limit is
 /// far beyond realistic models.
-static constexpr int64_t kMostInferences = 5000000;
+static constexpr int64_t kMaxInferences = 5000000;
 
 //===----------------------------------------------------------------------===//
 // Sizes
@@ -260,9 +260,9 @@ void SizeInference::inferCache(KVCacheOp op, MutableArrayRef<Type> types) {
 }
 
 LogicalResult SizeInference::inferOp(Operation *op) {
-  if (++numInferred > kMostInferences)
+  if (++numInferred > kMaxInferences)
     return op->emitOpError("is beyond the limit of ")
-           << kMostInferences
+           << kMaxInferences
            << " inferred ops, counting nested loops repeatedly; inline less, "
               "or use fewer loops";
   if (auto branch = dyn_cast<IfOp>(op))

@@ -30,7 +30,7 @@ namespace llmir::mllm {
 #include "llmir/Dialect/MLLM/Transforms/Passes.h.inc"
 
 /// Maximum call depth, to avoid a stack overflow.
-static constexpr int64_t kMostNestedCalls = 500;
+static constexpr int64_t kMaxNestedCalls = 500;
 
 //===----------------------------------------------------------------------===//
 // Validation of sizes
@@ -295,8 +295,8 @@ SubGraphOp ModuleSpecializer::resolve(CallGraphOp call) {
     }
   if (own.isActive)
     return refuse("is recursive, so that its sizes are unbounded");
-  if (depth == kMostNestedCalls)
-    return refuse("is called in more than " + Twine(kMostNestedCalls) +
+  if (depth == kMaxNestedCalls)
+    return refuse("is called in more than " + Twine(kMaxNestedCalls) +
                   " nested calls; inline some of them");
   return make(own, original, call.getOperands().getTypes());
 }

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Where the workers of a program wait for each other, and what each of them
-// does for itself, derived from what every kernel touches.
+// Derives the barriers of a program, and the instructions that every worker
+// executes redundantly, from the accesses of kernels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,11 +30,12 @@ namespace llmir::mllm {
 #include "llmir/Dialect/MLLM/Transforms/Passes.h.inc"
 
 //===----------------------------------------------------------------------===//
-// What is replicated
+// Replication
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Chooses the instructions that each worker runs whole in a decode-sized step.
+/// Selects the instructions that every worker executes completely in a
+/// decode-sized step.
 class Replication {
 public:
   explicit Replication(const AccessTable &accesses) : accesses(accesses) {
@@ -42,31 +43,32 @@ public:
     keepUseful();
   }
 
-  /// Marks buffers and instructions; gives how many instructions.
+  /// Marks buffers and instructions; returns the number of instructions.
   int64_t mark() const;
 
 private:
   void collectCandidates();
-  /// Removes what a replicated instruction would write outside the candidates.
+  /// Removes candidates written by instructions that also write other buffers.
   bool narrowCandidates();
   void keepUseful();
-  bool isWhollyCandidate(ArrayRef<ProgramAccess> touched) const;
+  bool writesOnlyCandidates(ArrayRef<ProgramAccess> accessed) const;
 
   const AccessTable &accesses;
-  llvm::SetVector<Value> candidates; ///< Written by rows of the step only.
-  llvm::DenseSet<Value> useful;      ///< Candidates that save a barrier.
+  llvm::SetVector<Value>
+      candidates;               ///< Buffers written by rows of the step only.
+  llvm::DenseSet<Value> useful; ///< Candidates that save a barrier.
 };
 } // namespace
 
 void Replication::collectCandidates() {
   llvm::DenseSet<Value> refused;
-  for (const auto &[op, touched] : accesses)
-    for (const ProgramAccess &access : touched) {
+  for (const auto &[op, accessed] : accesses)
+    for (const ProgramAccess &access : accessed) {
       auto buffer =
           access.buffer ? access.buffer.getDefiningOp<BufferOp>() : BufferOp();
       if (!buffer || !access.writes)
         continue;
-      // Users other than kernels expect the buffer at its one place.
+      // Other users than kernels require a single copy of the buffer.
       if (!access.isByRowsOfStep() ||
           !llvm::all_of(access.buffer.getUsers(),
                         llvm::IsaPred<kernel::KernelOpInterface>))
@@ -79,9 +81,9 @@ void Replication::collectCandidates() {
   }
 }
 
-bool Replication::isWhollyCandidate(ArrayRef<ProgramAccess> touched) const {
+bool Replication::writesOnlyCandidates(ArrayRef<ProgramAccess> accessed) const {
   bool writesAny = false;
-  for (const ProgramAccess &access : touched)
+  for (const ProgramAccess &access : accessed)
     if (access.writes) {
       writesAny = true;
       if (!candidates.contains(access.buffer))
@@ -92,28 +94,30 @@ bool Replication::isWhollyCandidate(ArrayRef<ProgramAccess> touched) const {
 
 bool Replication::narrowCandidates() {
   bool changed = false;
-  for (const auto &[op, touched] : accesses)
-    if (!isWhollyCandidate(touched))
-      for (const ProgramAccess &access : touched)
+  for (const auto &[op, accessed] : accesses)
+    if (!writesOnlyCandidates(accessed))
+      for (const ProgramAccess &access : accessed)
         changed |= access.writes && candidates.remove(access.buffer);
   return changed;
 }
 
 void Replication::keepUseful() {
-  // A reader that divides its work in another way waits for the rows.
-  for (const auto &[op, touched] : accesses)
-    for (const ProgramAccess &access : touched)
+  // A reader with a different work division needs a barrier.
+  for (const auto &[op, accessed] : accesses)
+    for (const ProgramAccess &access : accessed)
       if (access.reads && candidates.contains(access.buffer) &&
           !access.isByRowsOfStep())
         useful.insert(access.buffer);
-  // So does one that is replicated itself; all that it writes goes together.
+  // So does a replicated reader; all results of an instruction are replicated
+  // together.
   for (size_t before = ~size_t(0); before != useful.size();) {
     before = useful.size();
-    for (const auto &[op, touched] : accesses) {
-      bool replicated = llvm::any_of(touched, [&](const ProgramAccess &access) {
-        return access.writes && useful.contains(access.buffer);
-      });
-      for (const ProgramAccess &access : touched)
+    for (const auto &[op, accessed] : accesses) {
+      bool replicated =
+          llvm::any_of(accessed, [&](const ProgramAccess &access) {
+            return access.writes && useful.contains(access.buffer);
+          });
+      for (const ProgramAccess &access : accessed)
         if (replicated && candidates.contains(access.buffer))
           useful.insert(access.buffer);
     }
@@ -124,8 +128,8 @@ int64_t Replication::mark() const {
   int64_t count = 0;
   for (Value buffer : useful)
     buffer.getDefiningOp<BufferOp>().setPerWorker(true);
-  for (const auto &[op, touched] : accesses)
-    if (llvm::any_of(touched, [&](const ProgramAccess &access) {
+  for (const auto &[op, accessed] : accesses)
+    if (llvm::any_of(accessed, [&](const ProgramAccess &access) {
           return access.writes && useful.contains(access.buffer);
         })) {
       cast<InstructionOp>(op).setReplicated(true);
@@ -139,20 +143,19 @@ int64_t Replication::mark() const {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What workers may still be doing since the last barrier, in steps of one
-/// kind.
-class UnderWay {
+/// Accesses since the last barrier, in one kind of steps.
+class PendingAccesses {
 public:
   bool empty() const { return list.empty(); }
   void clear() { list.clear(); }
   void add(ArrayRef<ProgramAccess> accesses) {
     list.append(accesses.begin(), accesses.end());
   }
-  /// Whether one worker could meet another's access.
-  bool meets(ArrayRef<ProgramAccess> accesses) const {
+  /// Whether the accesses of two workers may conflict.
+  bool conflictsWith(ArrayRef<ProgramAccess> accesses) const {
     return llvm::any_of(accesses, [&](const ProgramAccess &next) {
       return llvm::any_of(list, [&](const ProgramAccess &before) {
-        return before.mayMeet(next);
+        return before.mayConflict(next);
       });
     });
   }
@@ -161,10 +164,10 @@ private:
   SmallVector<ProgramAccess> list;
 };
 
-/// The kinds of steps that barriers tell apart: those of a few or of many
-/// tokens, that split attention or do not.
+/// The kinds of steps that barriers distinguish: decode-sized and large ones,
+/// with and without split attention.
 struct StepKind {
-  bool isFew, splits;
+  bool isDecodeSized, splits;
 };
 constexpr std::array<StepKind, 4> kStepKinds = {
     {{false, false}, {false, true}, {true, false}, {true, true}}};
@@ -178,35 +181,35 @@ public:
   int64_t insert();
 
 private:
-  using IsNeeded = llvm::function_ref<bool(StepKind, const UnderWay &)>;
+  using IsNeeded = llvm::function_ref<bool(StepKind, const PendingAccesses &)>;
   /// Inserts a barrier before the op for the kinds of steps that need one.
-  void waitBefore(Operation &op, IsNeeded isNeeded);
-  void add(Operation &op, ArrayRef<ProgramAccess> touched);
+  void insertBarrier(Operation &op, IsNeeded isNeeded);
+  void add(Operation &op, ArrayRef<ProgramAccess> accessed);
   void visit(Operation &op);
 
   FragmentOp code;
   const AccessTable &accesses;
-  /// What workers that arrive at a label by a jump may still be reading.
-  llvm::StringMap<SmallVector<ProgramAccess>> arriving;
-  std::array<UnderWay, kStepKinds.size()> underWay;
+  /// The conditions that workers may still be reading at a label after a jump.
+  llvm::StringMap<SmallVector<ProgramAccess>> conditionsAtLabels;
+  std::array<PendingAccesses, kStepKinds.size()> pending;
   int64_t numBarriers = 0;
 };
 } // namespace
 
-/// What the op touches in a step of the kind, of what it touches in any. In a
-/// step of a few tokens, no other worker touches what a worker has for itself,
-/// and an instruction that is replicated works on all rows.
+/// The accesses of the op in one kind of steps, given those in all steps. In a
+/// decode-sized step, per-worker buffers cannot conflict, and a replicated
+/// instruction accesses all rows.
 static SmallVector<ProgramAccess> inSteps(StepKind kind, Operation &op,
-                                          ArrayRef<ProgramAccess> touched) {
+                                          ArrayRef<ProgramAccess> accessed) {
   auto instruction = dyn_cast<InstructionOp>(op);
   const bool replicated =
-      kind.isFew && instruction && instruction.getReplicated();
+      kind.isDecodeSized && instruction && instruction.getReplicated();
   SmallVector<ProgramAccess> result;
-  for (const ProgramAccess &access : touched) {
+  for (const ProgramAccess &access : accessed) {
     auto buffer =
         access.buffer ? access.buffer.getDefiningOp<BufferOp>() : BufferOp();
     if (!access.isInSteps(kind.splits) ||
-        (kind.isFew && buffer && buffer.getPerWorker()))
+        (kind.isDecodeSized && buffer && buffer.getPerWorker()))
       continue;
     result.push_back(access);
     if (replicated)
@@ -215,57 +218,58 @@ static SmallVector<ProgramAccess> inSteps(StepKind kind, Operation &op,
   return result;
 }
 
-/// What every worker reads to know where a jump leads.
+/// The access of every worker to the condition of a jump.
 static ProgramAccess conditionOf(JumpIfOp jump) {
   return ProgramAccess::reading(jump.getCondition());
 }
 
-void BarrierInsertion::waitBefore(Operation &op, IsNeeded isNeeded) {
-  bool needed = false, unlessFew = true, ifSplit = true;
-  for (auto [kind, before] : llvm::zip_equal(kStepKinds, underWay))
+void BarrierInsertion::insertBarrier(Operation &op, IsNeeded isNeeded) {
+  bool needed = false, unlessDecode = true, ifSplit = true;
+  for (auto [kind, before] : llvm::zip_equal(kStepKinds, pending))
     if (isNeeded(kind, before)) {
       needed = true;
-      unlessFew &= !kind.isFew;
+      unlessDecode &= !kind.isDecodeSized;
       ifSplit &= kind.splits;
     }
   if (!needed)
     return;
-  ifSplit &= !unlessFew;
+  ifSplit &= !unlessDecode;
   OpBuilder b(&op);
-  BarrierOp::create(b, op.getLoc(), unlessFew, ifSplit);
+  BarrierOp::create(b, op.getLoc(), unlessDecode, ifSplit);
   ++numBarriers;
-  for (auto [kind, before] : llvm::zip_equal(kStepKinds, underWay))
-    if (!(unlessFew && kind.isFew) && !(ifSplit && !kind.splits))
+  for (auto [kind, before] : llvm::zip_equal(kStepKinds, pending))
+    if (!(unlessDecode && kind.isDecodeSized) && !(ifSplit && !kind.splits))
       before.clear();
 }
 
-void BarrierInsertion::add(Operation &op, ArrayRef<ProgramAccess> touched) {
-  for (auto [kind, before] : llvm::zip_equal(kStepKinds, underWay))
-    before.add(inSteps(kind, op, touched));
+void BarrierInsertion::add(Operation &op, ArrayRef<ProgramAccess> accessed) {
+  for (auto [kind, before] : llvm::zip_equal(kStepKinds, pending))
+    before.add(inSteps(kind, op, accessed));
 }
 
 void BarrierInsertion::visit(Operation &op) {
   if (isa<LabelOp, JumpNextLayerOp, JumpOp, JumpIfOp>(op))
-    waitBefore(
-        op, [](StepKind, const UnderWay &before) { return !before.empty(); });
+    insertBarrier(op, [](StepKind, const PendingAccesses &before) {
+      return !before.empty();
+    });
   if (auto label = dyn_cast<LabelOp>(op))
-    add(op, arriving.lookup(label.getName()));
+    add(op, conditionsAtLabels.lookup(label.getName()));
   else if (auto jump = dyn_cast<JumpIfOp>(op))
     add(op, conditionOf(jump));
-  auto touched = accesses.find(&op);
-  if (touched == accesses.end())
+  auto accessed = accesses.find(&op);
+  if (accessed == accesses.end())
     return;
-  waitBefore(op, [&](StepKind kind, const UnderWay &before) {
-    return before.meets(inSteps(kind, op, touched->second));
+  insertBarrier(op, [&](StepKind kind, const PendingAccesses &before) {
+    return before.conflictsWith(inSteps(kind, op, accessed->second));
   });
-  add(op, touched->second);
+  add(op, accessed->second);
 }
 
 int64_t BarrierInsertion::insert() {
-  // Everything but the condition of a jump is before the barrier that precedes
-  // the jump.
+  // A barrier precedes each jump, so only the access to its condition is
+  // pending at the label.
   for (auto jump : code.getBody().getOps<JumpIfOp>())
-    arriving[jump.getLabel()].push_back(conditionOf(jump));
+    conditionsAtLabels[jump.getLabel()].push_back(conditionOf(jump));
   for (Operation &op : code.getBody().front())
     visit(op);
   return numBarriers;
@@ -275,8 +279,8 @@ int64_t BarrierInsertion::insert() {
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// Removes what the pass inserts.
-static void forgetSynchronization(FragmentOp code) {
+/// Removes everything that the pass inserts.
+static void removeSynchronization(FragmentOp code) {
   for (Operation &op : llvm::make_early_inc_range(code.getBody().front())) {
     if (isa<BarrierOp>(op)) {
       op.erase();
@@ -287,28 +291,28 @@ static void forgetSynchronization(FragmentOp code) {
       buffer.removeWorkerOffsetAttr();
     }
   }
-  code->removeAttr(kFewTokensAttr);
+  code->removeAttr(kDecodeTokensAttr);
 }
 
-/// Fails where no barrier can make the instruction right.
+/// Fails if the instruction has conflicts that barriers between instructions
+/// cannot resolve.
 static LogicalResult checkInstruction(InstructionOp instruction,
                                       const StepFields &fields) {
   if (!instruction.getBody().getOps<CallOp>().empty())
-    return instruction.emitOpError("calls generated functions, which do not "
-                                   "say what they touch; insert barriers "
-                                   "before kernels are emitted");
-  UnderWay before;
+    return instruction.emitOpError(
+        "calls generated functions, whose accesses are unknown; insert "
+        "barriers before kernels are emitted");
+  PendingAccesses before;
   for (kernel::KernelOpInterface kernel : kernelsOf(instruction)) {
-    SmallVector<ProgramAccess> touched = accessesOf(kernel, fields);
-    if (before.meets(touched)) {
+    SmallVector<ProgramAccess> accessed = accessesOf(kernel, fields);
+    if (before.conflictsWith(accessed)) {
       InFlightDiagnostic diag =
-          instruction.emitOpError("runs kernels that need a barrier between "
-                                  "them; give each an instruction of its own");
-      diag.attachNote(kernel.getLoc())
-          << "this kernel touches what other workers have touched";
+          instruction.emitOpError("contains kernels that need a barrier "
+                                  "between them; use one instruction for each");
+      diag.attachNote(kernel.getLoc()) << "conflicting accesses of this kernel";
       return diag;
     }
-    before.add(touched);
+    before.add(accessed);
   }
   return success();
 }
@@ -319,7 +323,7 @@ struct SynchronizeProgramPass
   using SynchronizeProgramBase::SynchronizeProgramBase;
 
   void runOnOperation() override {
-    if (failed(checkOption(getOperation().getLoc(), fewTokens, 0)))
+    if (failed(checkOption(getOperation().getLoc(), decodeTokens, 0)))
       return signalPassFailure();
     for (FragmentOp fragment : getOperation().getOps<FragmentOp>())
       if (fragment.getKind() == FragmentKind::Code &&
@@ -333,25 +337,25 @@ private:
 } // namespace
 
 LogicalResult SynchronizeProgramPass::synchronize(FragmentOp code) {
-  int64_t few = fewTokens;
-  if (auto own = code->getAttrOfType<IntegerAttr>(kFewTokensAttr))
-    few = own.getInt();
-  forgetSynchronization(code);
+  int64_t tokens = decodeTokens;
+  if (auto own = code->getAttrOfType<IntegerAttr>(kDecodeTokensAttr))
+    tokens = own.getInt();
+  removeSynchronization(code);
   AccessTable accesses;
   bool isSound = true;
   forEachWithFields(code, [&](Operation &op, const StepFields &fields) {
     if (auto instruction = dyn_cast<InstructionOp>(op))
       isSound &= succeeded(checkInstruction(instruction, fields));
-    if (SmallVector<ProgramAccess> touched = accessesOf(op, fields);
-        !touched.empty())
-      accesses[&op] = std::move(touched);
+    if (SmallVector<ProgramAccess> accessed = accessesOf(op, fields);
+        !accessed.empty())
+      accesses[&op] = std::move(accessed);
   });
   if (!isSound)
     return failure();
-  if (few > 0)
+  if (tokens > 0)
     if (int64_t count = Replication(accesses).mark()) {
       numReplicated += count;
-      code->setAttr(kFewTokensAttr, Builder(code).getI64IntegerAttr(few));
+      code->setAttr(kDecodeTokensAttr, Builder(code).getI64IntegerAttr(tokens));
     }
   numBarriers += BarrierInsertion(code, accesses).insert();
   return success();

@@ -1,6 +1,7 @@
 // RUN: llmir-opt %s --mllm-apply-recipe="recipe=head=q4,*.mlp.down*=none,*.mlp.*=int4:g4,*.k_proj=int8:tensor:asym:a32,*=int8" --verify-diagnostics | FileCheck %s
 
-// The first pattern that matches counts; `head` is what the entry returns.
+// The first matching pattern applies; `head` is the projection whose result the
+// entry returns.
 // SPEC: 277
 module {
 mllm.tensor.register @model.embed : tensor<4x32xf32> {source = "e"}
@@ -31,7 +32,7 @@ mllm.graph.subgraph @model(%ids: tensor<2xi64>) -> tensor<2x4xf32> attributes {e
   %4 = mllm.linalg.linear %3, @model.mlp.down : tensor<2x6xf32> -> tensor<2x6xf32>
   // CHECK: @model.mlp.odd :
   %5 = mllm.linalg.linear %4, @model.mlp.odd : tensor<2x6xf32> -> tensor<2x32xf32>
-  // What is in few bits stays so.
+  // Quantized parameters are not changed.
   // CHECK: @model.stored :
   %6 = mllm.linalg.linear %5, @model.stored : tensor<2x32xf32> -> tensor<2x32xf32>
   // CHECK: @model.embed {mllm.quant.weights = #mllm.quant<q4_0, bits = 4, block = 32>}

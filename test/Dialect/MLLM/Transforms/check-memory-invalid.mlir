@@ -27,7 +27,7 @@ mllm.graph.subgraph @twice(%x: tensor<8x4xf32>) -> tensor<8x4xf32> attributes {m
 
 // -----
 
-// A view of what was freed.
+// A view of a freed value.
 mllm.graph.subgraph @freed(%x: tensor<8x4xf32>) -> tensor<8x4xf32> attributes {mllm.frame_bytes = 128 : i64} {
   %m = mllm.tensor.alloc offset 0 : tensor<8x4xf32>
   %0 = mllm.linalg.silu %x : tensor<8x4xf32>
@@ -86,7 +86,7 @@ mllm.graph.subgraph @unplanned(%x: tensor<8x4xf32>) -> tensor<8x4xf32> attribute
 
 // -----
 
-// A turn writes over what the next turn reads.
+// An iteration overwrites a value that the next iteration reads.
 mllm.graph.subgraph @next_turn(%n: tensor<i64>, %x: tensor<8x4xf32>) -> tensor<8x4xf32> attributes {mllm.frame_bytes = 256 : i64} {
   %h = mllm.tensor.alloc offset 0 : tensor<8x4xf32>
   %i = mllm.linalg.copy %h, %x : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>

@@ -169,7 +169,7 @@ mllm.graph.subgraph @no_cache(%q: tensor<2x?x4xf32>, %k: tensor<2x?x4xf32>) -> t
 
 // -----
 
-// A scale that turns the order of the scores round.
+// A negative scale, which reverses the order of the scores.
 // CHECK-LABEL: @negative(
 mllm.graph.subgraph @negative(%q: tensor<2x?x4xf32>, %k: tensor<2x?x4xf32>) -> tensor<2x?x4xf32> {
   // CHECK-NOT: flash_attention2
@@ -217,7 +217,8 @@ mllm.graph.subgraph @scores_read(%q: tensor<2x?x4xf32>, %k: tensor<2x?x4xf32>) -
 
 // -----
 
-// One query head beside two key heads: the product repeats it, attention would not.
+// One query head with two key heads: the product repeats it, attention would
+// not.
 // CHECK-LABEL: @one_head(
 mllm.graph.subgraph @one_head(%q: tensor<1x?x4xf32>, %k: tensor<2x?x4xf32>) -> tensor<2x?x4xf32> {
   // CHECK-NOT: flash_attention2

@@ -30,7 +30,7 @@ mllm.graph.subgraph @model(%x: tensor<?x4xf32>, %y: tensor<?x4xf32>) -> tensor<?
 
 // -----
 
-// An op without effects may stand between the two: it comes first.
+// An op without side effects may be between the two: it is moved before them.
 // CHECK-LABEL: subgraph @passes(
 mllm.graph.subgraph @passes(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
   // CHECK: %[[S:.*]] = mllm.linalg.silu

@@ -42,7 +42,7 @@ mllm.graph.subgraph @model(%x: tensor<?x4xf32>) -> tensor<?x4xf32> attributes {e
 
 // -----
 
-// Who calls itself is not inlined, and stays.
+// Recursive subgraphs are not inlined.
 
 // CHECK-LABEL: @again(
 mllm.graph.subgraph @again(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {

@@ -44,7 +44,7 @@ module {
 
 // -----
 
-// A module without modules stays as it is.
+// A module without nested modules is not changed.
 // CHECK-LABEL: module @alone {
 // CHECK: mllm.graph.subgraph @f
 module @alone {
@@ -142,7 +142,7 @@ mllm.graph.subgraph @f(tensor<8xf32>) -> tensor<8xf32>
 
 // -----
 
-// A private name changes where an op of an unknown dialect uses it, too.
+// A private symbol is also renamed in ops of unknown dialects.
 // CHECK: mllm.graph.subgraph private @f(
 // CHECK: mllm.graph.subgraph private @f_1(
 // CHECK: "unknown.table"() ({

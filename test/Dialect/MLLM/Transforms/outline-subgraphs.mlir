@@ -53,7 +53,7 @@ mllm.graph.subgraph @model(%x: tensor<?x4xf32>) -> tensor<?x4xf32> attributes {e
 // -----
 
 // Runs of ops with the same flow of values, in one subgraph and in another one.
-// The third stands apart: its flow is another.
+// The third one has a different data flow.
 
 // CHECK-LABEL: subgraph private @outlined.0(
 // CHECK-SAME: %[[P:.*]]: tensor<4x4xf32>, %[[Q:.*]]: tensor<4x4xf32>) -> tensor<4x4xf32>

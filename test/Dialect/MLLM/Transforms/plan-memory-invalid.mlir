@@ -4,14 +4,14 @@
 // SAID: yields 'tensor<?x4xf32>', which exceeds the limit of 64 TiB
 
 mllm.graph.subgraph @model(%x: tensor<?x4xf32>) -> tensor<?x4xf32> attributes {entry} {
-  // expected-error@+1 {{yields 'tensor<?x4xf32>', whose size is not known; specify it with sizes=NAME=NUMBER (?=NUMBER for unnamed sizes)}}
+  // expected-error@+1 {{yields 'tensor<?x4xf32>', whose size is unknown; specify it with sizes=NAME=NUMBER (?=NUMBER for unnamed sizes)}}
   %0 = mllm.linalg.silu %x : tensor<?x4xf32>
   mllm.cf.return %0 : tensor<?x4xf32>
 }
 
 // -----
 
-// expected-error@+1 {{is recursive, so that its memory is unbounded}}
+// expected-error@+1 {{is recursive, so its memory is unbounded}}
 mllm.graph.subgraph @again(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
   %0 = mllm.graph.call_graph @again(%x) : (tensor<2x4xf32>) -> tensor<2x4xf32>
   mllm.cf.return %0 : tensor<2x4xf32>
@@ -28,7 +28,7 @@ mllm.graph.subgraph @planned(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
 
 // -----
 
-// A loop that begins with more values than it gives.
+// A loop with more initial values than results.
 mllm.graph.subgraph @fewer(%c: tensor<i1>, %x: tensor<2x4xf32>) -> tensor<2x4xf32> {
   // expected-error@+1 {{is not a supported branch or loop; its memory cannot be planned}}
   %0 = mllm.cf.while (%c, %x) : (tensor<i1>, tensor<2x4xf32>) -> tensor<2x4xf32> {

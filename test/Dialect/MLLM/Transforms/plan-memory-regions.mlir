@@ -4,8 +4,8 @@
 
 // The memory of values in regions: planned, and used by one value at a time.
 
-// Both branches leave the result in one place; what a branch makes for itself
-// ends in it, and the branches share its bytes.
+// Both branches store the result at the same offset; the values local to a
+// branch ends in it, and the branches share its bytes.
 // CHECK-LABEL: subgraph @branches(
 // CHECK: %[[HOME:.*]] = mllm.tensor.alloc offset [[AT:[0-9]+]] : tensor<?x4xf32>
 // CHECK-NEXT: %[[R:.*]] = mllm.cf.if
@@ -32,8 +32,8 @@ mllm.graph.subgraph @branches(%c: tensor<i1>, %x: tensor<?x4xf32>) -> tensor<?x4
 
 // -----
 
-// Two values that change places in each turn: both wait in memory of their own
-// before the first home is written.
+// Two values that are swapped in each iteration: both are copied to temporary
+// memory before the first home is written.
 // CHECK-LABEL: subgraph @swap(
 // CHECK: %[[H0:.*]] = mllm.tensor.alloc
 // CHECK-NEXT: %[[I0:.*]] = mllm.linalg.copy %[[H0]], %{{.*}}
@@ -57,8 +57,8 @@ mllm.graph.subgraph @swap(%n: tensor<i64>, %x: tensor<8x4xf32>, %y: tensor<8x4xf
 
 // -----
 
-// A value of outside that a turn reads lives as long as the loop; the counter
-// is carried like any other value; nobody keeps a truth value.
+// A captured value is live during the whole loop; the counter is carried like
+// any other value; conditions are not stored.
 // CHECK-LABEL: subgraph @turns(
 // CHECK: %[[K:.*]] = mllm.linalg.copy %{{.*}}, %{{.*}} : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
 // CHECK: mllm.cf.while
@@ -87,8 +87,8 @@ mllm.graph.subgraph @turns(%n: tensor<i64>, %x: tensor<8x4xf32>) -> tensor<8x4xf
 
 // -----
 
-// Calls in a region have frames at their own times: what the first gives lives
-// while the second runs.
+// Calls in a region have frames with separate lifetimes: the result of the
+// first is live while the second runs.
 // CHECK-LABEL: subgraph @calls(
 // CHECK: mllm.cf.if
 // CHECK: mllm.graph.call_graph @part({{.*}}) {mllm.frame = {{[0-9]+}} : i64}

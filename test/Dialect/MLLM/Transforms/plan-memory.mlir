@@ -2,8 +2,8 @@
 // RUN: llmir-opt %s --mllm-plan-memory="sizes=?=8 report=true" --split-input-file -o /dev/null | FileCheck %s --check-prefix=REPORT
 // RUN: llmir-opt %s --mllm-plan-memory="sizes=?=8 in-place=false" --mllm-check-memory=sizes=?=1 --split-input-file | FileCheck %s --check-prefix=APART
 
-// A tensor of 128 bytes is made in place of the one that ends; a view lies where
-// its operand lies, and keeps it alive.
+// A tensor of 128 bytes reuses the memory of a dead operand; a view shares the
+// memory of its operand and extends its lifetime.
 // SPEC: 202 203 205 206
 
 // REPORT: model: 256 bytes, at least 256 (0.00 % more), {{[0-9]+}} without sharing; 3 tensors, 1 in place, 2 views
@@ -35,8 +35,8 @@ mllm.graph.subgraph @model(%x: tensor<8x4xf32>) -> tensor<8x4xf32> attributes {e
 
 // -----
 
-// A subgraph that is called once lies in the frame of its caller; one that is
-// called twice has its own, which begins behind what lives then.
+// A subgraph that is called once shares the frame of its caller; one that is
+// called twice has its own, placed after the live values.
 
 // CHECK-LABEL: @twice(
 // CHECK-SAME: mllm.frame_bytes = 128 : i64
@@ -61,7 +61,7 @@ mllm.graph.subgraph @model(%x: tensor<?x4xf32>) -> tensor<?x4xf32> attributes {e
   // CHECK: call_graph @once
   // CHECK-SAME: mllm.frame = 0 : i64
   %0 = mllm.graph.call_graph @once(%x) : (tensor<?x4xf32>) -> tensor<?x4xf32>
-  // The memory of @once's result: the frame of this call is where it is not.
+  // The memory of @once's result: the frame of this call does not overlap it.
   // CHECK: call_graph @twice
   // CHECK-SAME: mllm.frame = {{[0-9]+}} : i64
   %1 = mllm.graph.call_graph @twice(%x) : (tensor<?x4xf32>) -> tensor<?x4xf32>
@@ -71,7 +71,7 @@ mllm.graph.subgraph @model(%x: tensor<?x4xf32>) -> tensor<?x4xf32> attributes {e
 
 // -----
 
-// What lies elsewhere gets no memory: arguments, constants, the cache.
+// Values stored elsewhere are not assigned: arguments, constants, the cache.
 
 // CHECK-LABEL: @elsewhere(
 mllm.graph.subgraph @elsewhere(%k: tensor<?x2x4xf32>) -> tensor<?x2x4xf32> {

@@ -4,8 +4,8 @@
 // RUN: llmir-opt %s --mllm-print-liveness=seq=8 -o /dev/null | FileCheck %s --check-prefix=SEQ
 
 // What is called twice costs twice, but its parameters are there once. 8 x 4
-// times 16 x 4 is 1024 operations; `linear` reads 32 + 64 and writes 128 numbers
-// of four bytes.
+// times 16 x 4 is 1024 operations; `linear` reads 32 + 64 and writes 128
+// elements of four bytes.
 // SPEC: 278
 // STAT: subgraph calls  ops  parameters  parameter bytes  flops  bytes
 // STAT-NEXT: up 2 1 64 256 1024 896

@@ -8,7 +8,7 @@
 // CHECK-NOT: @unused.weight
 // KEEP: @unused.weight
 mllm.tensor.register @unused.weight : tensor<4xf32> {source = "unused"}
-// Only what is dead names it.
+// Referenced only by dead ops.
 // CHECK-NOT: @dead.weight
 mllm.tensor.register @dead.weight : tensor<4xf32> {source = "dead"}
 // CHECK: mllm.tensor.register @norm.weight
@@ -18,7 +18,7 @@ mllm.tensor.register @norm.weight : tensor<4xf32> {source = "norm"}
 mllm.graph.subgraph @never_called(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
   mllm.cf.return %x : tensor<?x4xf32>
 }
-// Nothing needs what it gives, and it does nothing else.
+// Its results are unused, and it has no side effects.
 // CHECK-NOT: @pure_callee
 mllm.graph.subgraph @pure_callee(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
   %0 = mllm.linalg.silu %x : tensor<?x4xf32>
@@ -33,7 +33,7 @@ mllm.graph.subgraph @model(%x: tensor<?x4xf32>) -> tensor<?x4xf32> attributes {e
   // DEBUG: mllm.linalg.add
   %2 = mllm.linalg.add %0, %1 : tensor<?x4xf32>
   %3 = mllm.graph.call_graph @pure_callee(%2) : (tensor<?x4xf32>) -> tensor<?x4xf32>
-  // Removed by a pass of its own.
+  // Removed by a separate pass.
   // DEBUG-NOT: mllm.dbg.comment
   // CHECK-NEXT: mllm.dbg.comment "here"
   mllm.dbg.comment "here"

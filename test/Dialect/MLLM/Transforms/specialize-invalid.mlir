@@ -59,7 +59,7 @@ mllm.graph.subgraph @past(%x: tensor<?x2x4xf32, #mllm.tensor<dims = (seq, 2, 4)>
 
 // -----
 
-// A turn that grows what it carries has no one size.
+// A loop-carried value that grows in each iteration has no fixed size.
 mllm.graph.subgraph @grows(%n: tensor<i64>, %x: tensor<?x4xf32, #mllm.tensor<dims = (seq, 4)>>) -> tensor<?x4xf32> attributes {entry} {
   // expected-error@+1 {{has a value of type 'tensor<?x4xf32>', whose size is known only at run time}}
   %r = mllm.cf.for %n (%x) : (tensor<i64>, tensor<?x4xf32, #mllm.tensor<dims = (seq, 4)>>) -> tensor<?x4xf32> {
@@ -72,7 +72,7 @@ mllm.graph.subgraph @grows(%n: tensor<i64>, %x: tensor<?x4xf32, #mllm.tensor<dim
 
 // -----
 
-// The op says what it cannot do for the size, and its layer where that is known.
+// The error names the op, the size, and the layer if it is known.
 mllm.graph.subgraph @odd(%x: tensor<?xf32, #mllm.tensor<dims = (seq)>>) -> tensor<?x4xf32> attributes {entry} {
   // expected-error@+1 {{'mllm.linalg.reshape' op}}
   %0 = mllm.linalg.reshape %x {shape = array<i64: -1, 4>} : tensor<?xf32, #mllm.tensor<dims = (seq)>> -> tensor<?x4xf32>

@@ -1,7 +1,7 @@
 // RUN: not llmir-opt %s --mllm-specialize=sizes=?=2 2>&1 | FileCheck %s
 
-// A loop in a loop in a loop…, each of whose turns changes a size: each is gone
-// through twice, and those in it each time anew.
+// Nested loops whose iterations change a size: each is visited twice per visit
+// of its parent.
 // CHECK: 'mllm.cf.yield' op is beyond the limit of 5000000 inferred ops, counting nested loops repeatedly; inline less, or use fewer loops
 mllm.graph.subgraph @deep(%n: tensor<i64>, %x: tensor<?xf32>) -> tensor<?xf32> {
 %r0 = mllm.cf.for %n (%x) : (tensor<i64>, tensor<?xf32>) -> tensor<?xf32> {

@@ -1,8 +1,8 @@
-// A cache that grows by no known number has no known length, whatever it held
-// before.
+// A cache that grows by an unknown number of tokens has an unknown length,
+// whatever it held before.
 // RUN: llmir-opt %s --mllm-specialize=sizes=past=3 --split-input-file --verify-diagnostics
 
-// Nobody knows how many turns there are.
+// The trip count is unknown.
 mllm.graph.subgraph @turns(%n: tensor<i64>, %x: tensor<1x2x4xf32>) -> tensor<1x2x4xf32> attributes {entry} {
   %r = mllm.cf.for %n (%x) : (tensor<i64>, tensor<1x2x4xf32>) -> tensor<1x2x4xf32> {
   ^bb0(%i: tensor<i64>, %s: tensor<1x2x4xf32>):
@@ -16,7 +16,7 @@ mllm.graph.subgraph @turns(%n: tensor<i64>, %x: tensor<1x2x4xf32>) -> tensor<1x2
 
 // -----
 
-// In a subgraph that the turns call, and behind them.
+// In a subgraph that is called in the loop, and after the loop.
 mllm.graph.subgraph @called(%c: tensor<i1>, %x: tensor<1x2x4xf32>) -> (tensor<1x2x4xf32>, tensor<?x2x4xf32>) attributes {entry} {
   %r = mllm.cf.while (%x) : (tensor<1x2x4xf32>) -> tensor<1x2x4xf32> {
   ^bb0(%s: tensor<1x2x4xf32>):

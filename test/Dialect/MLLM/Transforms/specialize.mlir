@@ -1,8 +1,8 @@
 // RUN: llmir-opt %s --mllm-specialize=sizes=seq=17,past=3 --split-input-file | FileCheck %s
 // RUN: llmir-opt %s --mllm-specialize="sizes=seq=17 partial" --split-input-file | FileCheck %s --check-prefix=PART
 
-// A whole layer: what follows from the inputs goes from op to op, and into the
-// keys of the cache; the range of a bound name is gone.
+// A whole layer: sizes are propagated from the inputs from op to op, and into
+// the keys of the cache; the range of a bound name is gone.
 
 mllm.tensor.register @embed : tensor<9x8xf32> {source = "embed"}
 mllm.tensor.register @proj : tensor<8x8xf32> {source = "proj"}
@@ -42,7 +42,7 @@ mllm.graph.subgraph @layer(%ids: tensor<1x?xi64, #mllm.tensor<dims = (1, seq)>>)
 // -----
 
 // A subgraph that is called with two sizes becomes two; one that is called twice
-// with the same stays one.
+// with the same sizes is not copied.
 // CHECK-LABEL: @twice(
 // CHECK-SAME: tensor<17x4xf32>) -> tensor<17x4xf32>
 mllm.graph.subgraph @twice(%x: tensor<?x4xf32, #mllm.tensor<dims = (seq, 4)>>) -> tensor<?x4xf32> attributes {entry} {
@@ -82,7 +82,7 @@ mllm.graph.subgraph @alone(%x: tensor<?xf32, #mllm.tensor<dims = (seq + past)>>)
 
 // -----
 
-// Branches and loops. A loop keeps the sizes that its turns keep.
+// Branches and loops. Sizes that do not change between iterations are bound.
 // CHECK-LABEL: @flow(
 mllm.graph.subgraph @flow(%c: tensor<i1>, %n: tensor<i64>, %x: tensor<?x4xf32, #mllm.tensor<dims = (seq, 4)>>) -> (tensor<?x4xf32>, tensor<?x4xf32>, tensor<?x4xf32>) attributes {entry, mllm.dims = {past = #mllm.range<0, 8>}} {
   // CHECK: mllm.cf.if {{.*}} -> tensor<17x4xf32> {

@@ -2,8 +2,8 @@
 // RUN: llmir-opt %s --mllm-split-stages=stages=1 --split-input-file | FileCheck %s --check-prefix=ONE
 
 // By floating-point operations: the product of matrices costs more than all
-// else together, so the cut is behind it. What the second stage needs of the
-// first, and of the arguments, are its arguments.
+// else together, so the split is after it. The values that the second stage
+// needs of the first, and of the arguments, are its arguments.
 // SPEC: 277
 
 mllm.tensor.register @w : tensor<64x4xf32> {source = "w"}
@@ -36,8 +36,9 @@ mllm.graph.subgraph @model(%x: tensor<8x4xf32>, %y: tensor<8x64xf32>) -> (tensor
 
 // -----
 
-// With dynamic sizes by the parameters; calls cost what they reach. Of three
-// equal layers the first stage gets two: the cuts come as late as they may.
+// With dynamic sizes, the cost is that of the parameters; calls have the cost
+// of their callees. Of three equal layers the first stage gets two: the cuts
+// come as late as they may.
 
 mllm.tensor.register @w : tensor<4x4xf32> {source = "w"}
 mllm.graph.subgraph @layer(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Kernels of the paged KV cache: writing, gathering, and attention.
+// Kernels on the paged KV cache: append, lookup, and attention.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,8 +26,8 @@ def MLLMKernel_AppendKVOp : MLLM_KernelOp<"append_kv", ["getCacheGeometry", "get
     Fails verification when:
     - c1: the cache format is unknown, or the block size is not a multiple of
       the values in a cell of the cache;
-    - c2: a buffer has fewer columns than its heads need, or is not in whole
-      tiles.
+    - c2: a buffer has fewer columns than its heads need, or is not padded to
+      whole tiles.
 
     Example:
     ```mlir
@@ -47,8 +47,8 @@ def MLLMKernel_AppendKVOp : MLLM_KernelOp<"append_kv", ["getCacheGeometry", "get
     `ins` `(` $keys `,` $values `:` type($keys) `,` type($values) `)` attr-dict
   }];
   let extraClassDeclaration = [{
-    /// KV heads that stay with one worker: those of keys and of values fill
-    /// whole tiles.
+    /// The smallest number of KV heads whose keys and values fill whole tiles;
+    /// they are processed by one worker.
     int64_t getHeadsPerGrain();
   }];
 }
@@ -57,14 +57,14 @@ def MLLMKernel_LookupKVOp : MLLM_KernelOp<"lookup_kv", ["getCacheGeometry", "get
     [MemoryEffects<[MemRead<MLLM_KVCacheResource>]>]> {
   let summary = "Gathers keys and values of whole sequences from the cache";
   let description = [{
-    Gathers `rows` tokens of each sequence; zero from a sequence's length on.
-    Divided by KV heads.
+    Gathers `rows` tokens of each sequence; rows after the end of a sequence are
+    zero. Divided by KV heads.
 
     Fails verification when:
     - c1: the cache format is unknown, or the block size is not a multiple of
       the values in a cell of the cache;
-    - c2: a buffer has fewer columns than its heads need, or is not in whole
-      tiles.
+    - c2: a buffer has fewer columns than its heads need, or is not padded to
+      whole tiles.
 
     Example:
     ```mlir
@@ -86,7 +86,7 @@ def MLLMKernel_LookupKVOp : MLLM_KernelOp<"lookup_kv", ["getCacheGeometry", "get
   }];
 }
 
-/// What paged_attention and merge_attention have in common.
+/// Attributes of paged_attention and merge_attention.
 defvar MLLM_AttentionAttributes = (ins
     Arg<StrAttr, "element type of the cache">:$kv_format,
     Arg<MLLM_Size, "query heads">:$heads,
@@ -95,11 +95,11 @@ defvar MLLM_AttentionAttributes = (ins
     Arg<MLLM_Size, "elements of a value">:$value_dim,
     Arg<MLLM_Size, "tokens of a block">:$block_size,
     Arg<F64Attr, "factor on the product of query and key">:$scale,
-    Arg<DefaultValuedAttr<BoolAttr, "true">, "a token attends to no key after its own position">:$causal,
-    Arg<DefaultValuedAttr<I64Attr, "0">, "keys that a token attends to, up to its own; 0: all">:$window,
-    Arg<DefaultValuedAttr<F64Attr, "0.0">, "bound of scores: cap * tanh(score / cap); 0: none">:$soft_cap,
+    Arg<DefaultValuedAttr<BoolAttr, "true">, "tokens attend only to keys up to their own position">:$causal,
+    Arg<DefaultValuedAttr<I64Attr, "0">, "number of keys that a token attends to, up to its own; 0: all">:$window,
+    Arg<DefaultValuedAttr<F64Attr, "0.0">, "soft limit of scores, cap * tanh(score / cap); 0: none">:$soft_cap,
     Arg<OptionalAttr<DenseF64ArrayAttr>, "ALiBi slope of each head">:$alibi_slopes,
-    Arg<OptionalAttr<DenseI64ArrayAttr>, "elements of the mask from one sequence, head, query, token of the step and key to the next; 0 where the mask does not depend on it">:$mask_strides);
+    Arg<OptionalAttr<DenseI64ArrayAttr>, "strides of the mask, in elements: per sequence, head, query, token of the step, and key; 0 if the mask does not depend on it">:$mask_strides);
 
 class MLLM_AttentionKernelOp<string mnemonic, list<Trait> traits = []>
     : MLLM_KernelOp<mnemonic, ["getWeightNeeds", "getCacheGeometry", "getRowsOf", "getConditionOf"], traits> {
@@ -119,24 +119,24 @@ def MLLMKernel_PagedAttentionOp : MLLM_AttentionKernelOp<"paged_attention",
   let description = [{
     score = cap(scale * q . k) + slope * (key - position) + mask, where cap(s) =
     soft_cap * tanh(s / soft_cap), over the keys that a token attends to; the
-    result is the sum of values weighted by the softmax of the scores, 0 for a
-    token that attends to no key. `sinks` is one more score per head that takes
-    part in the denominator and has no value.
+    result is the sum of values weighted by the softmax of the scores, or 0 for
+    a token that attends to no key. `sinks` is an additional score per head that
+    contributes to the denominator only.
 
-    In a step with `split_attention` the items of work are single chunks of
-    keys, whose results go to `partials` instead of `out`; `merge_attention`
-    combines them. Divided by the cost of items.
+    In a step with `split_attention`, the items of work are single chunks of
+    keys, whose results are written to `partials` instead of `out`;
+    `merge_attention` combines them. Divided by the cost of items.
 
     Fails verification when:
     - c1: the cache format is unknown, or the block size is not a multiple of
       the values in a cell of the cache;
     - c2: the KV heads do not divide the heads, a head has more than 4096
       elements, or the window is negative;
-    - c3: there are ALiBi slopes, but not one per head;
-    - c4: there is a mask without its five strides or the other way round, a
-      stride is negative, or that of keys is neither 0 nor 1;
-    - c5: a buffer has fewer columns than the kernel needs, or is not in whole
-      tiles; or the sinks have fewer elements than there are heads;
+    - c3: the number of ALiBi slopes is not that of the heads;
+    - c4: there is a mask without five strides or vice versa, a stride is
+      negative, or that of keys is neither 0 nor 1;
+    - c5: a buffer has fewer columns than the kernel needs, or is not padded to
+      whole tiles; or there are fewer sinks than heads;
     - c6: the partial results have too few rows.
 
     Example:
@@ -148,8 +148,8 @@ def MLLMKernel_PagedAttentionOp : MLLM_AttentionKernelOp<"paged_attention",
   let arguments = !con((ins
     Arg<Optional<AnyMemRef>, "a score per head: a packed vector, or one row", [MemRead]>:$sinks,
     Arg<MLLM_F32Rows, "queries, [tokens, heads * head_dim]", [MemRead]>:$query,
-    Arg<Optional<MLLM_F32Rows>, "summands of scores, addressed by mask_strides", [MemRead]>:$mask,
-    Arg<Optional<MLLM_F32Rows>, "partial results of a step that splits attention, as PartialResults", [MemWrite]>:$partials,
+    Arg<Optional<MLLM_F32Rows>, "added to scores, addressed with mask_strides", [MemRead]>:$mask,
+    Arg<Optional<MLLM_F32Rows>, "partial results of a step that splits attention, in the layout PartialResults", [MemWrite]>:$partials,
     Arg<MLLM_F32Rows, "[tokens, heads * value_dim]", [MemWrite]>:$out), MLLM_AttentionAttributes);
   let assemblyFormat = [{
     (`sinks` `(` $sinks^ `:` type($sinks) `)`)? `ins` `(` $query `:` type($query) `)`
@@ -161,18 +161,18 @@ def MLLMKernel_PagedAttentionOp : MLLM_AttentionKernelOp<"paged_attention",
 def MLLMKernel_MergeAttentionOp : MLLM_AttentionKernelOp<"merge_attention"> {
   let summary = "Combines the partial results of attention";
   let description = [{
-    Merges the partial results of a `paged_attention` with the same attributes,
-    chunks in ascending order, in a step with `split_attention`; does nothing in
-    other steps. Divided by pairs of a token and a head.
+    In a step with `split_attention`, merges the partial results of a
+    `paged_attention` with the same attributes, chunks in ascending order; does
+    nothing in other steps. Divided by pairs of a token and a head.
 
     Fails verification when:
     - c1: the cache format is unknown, or the block size is not a multiple of
       the values in a cell of the cache;
     - c2: the KV heads do not divide the heads, a head has more than 4096
       elements, or the window is negative;
-    - c3: there are ALiBi slopes, but not one per head;
-    - c4: a buffer has fewer columns than the kernel needs, or is not in whole
-      tiles; or the sinks have fewer elements than there are heads;
+    - c3: the number of ALiBi slopes is not that of the heads;
+    - c4: a buffer has fewer columns than the kernel needs, or is not padded to
+      whole tiles; or there are fewer sinks than heads;
     - c5: the partial results have too few rows.
 
     Example:
@@ -183,7 +183,7 @@ def MLLMKernel_MergeAttentionOp : MLLM_AttentionKernelOp<"merge_attention"> {
   }];
   let arguments = !con((ins
     Arg<Optional<AnyMemRef>, "a score per head: a packed vector, or one row", [MemRead]>:$sinks,
-    Arg<MLLM_F32Rows, "partial results, as PartialResults", [MemRead]>:$partials,
+    Arg<MLLM_F32Rows, "partial results, in the layout PartialResults", [MemRead]>:$partials,
     Arg<MLLM_F32Rows, "[tokens, heads * value_dim]", [MemWrite]>:$out), MLLM_AttentionAttributes);
   let assemblyFormat = [{
     (`sinks` `(` $sinks^ `:` type($sinks) `)`)? `partials` `(` $partials `:` type($partials) `)`

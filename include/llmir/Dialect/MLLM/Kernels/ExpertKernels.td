@@ -17,16 +17,17 @@
 include "llmir/Dialect/MLLM/Kernels/KernelBase.td"
 
 def MLLMKernel_MoERouteOp : MLLM_KernelOp<"moe_route", ["getDivisionOf"]> {
-  let summary = "Chooses the experts of each token";
+  let summary = "Selects the experts of each token";
   let description = [{
-    The `top_k` experts of each token by descending score, the lower of equal
-    ones first, and their weights: the softmax (or sigmoid) of the scores,
-    divided by the sum of the chosen where `normalize`. Divided by rows.
+    Selects the `top_k` experts of each token in the order of descending scores,
+    the lower expert first if scores are equal, and computes their weights: the
+    softmax (or sigmoid) of the scores, divided by the sum over the selected
+    experts if `normalize`. Divided by rows.
 
     Fails verification when:
-    - c1: it chooses more experts than there are;
-    - c2: a buffer has fewer columns than the kernel needs, or a buffer of f32 is
-      not in whole tiles.
+    - c1: it selects more experts than there are;
+    - c2: a buffer has fewer columns than the kernel needs, or an f32 buffer is
+      not padded to whole tiles.
 
     Example:
     ```mlir
@@ -37,11 +38,11 @@ def MLLMKernel_MoERouteOp : MLLM_KernelOp<"moe_route", ["getDivisionOf"]> {
   let arguments = (ins
     Arg<MLLM_F32Rows, "scores, [tokens, experts]", [MemRead]>:$logits,
     Arg<MLLM_F32Rows, "[tokens, top_k]", [MemWrite]>:$weights,
-    Arg<MLLM_I32Rows, "the chosen experts, [tokens, top_k]", [MemWrite]>:$chosen,
+    Arg<MLLM_I32Rows, "the selected experts, [tokens, top_k]", [MemWrite]>:$chosen,
     Arg<MLLM_Size, "number of experts">:$experts,
-    Arg<MLLM_Size, "experts chosen per token">:$top_k,
-    Arg<UnitAttr, "weights are sigmoids of the scores rather than their softmax">:$sigmoid,
-    Arg<UnitAttr, "weights are divided by the sum of the chosen ones">:$normalize);
+    Arg<MLLM_Size, "experts selected per token">:$top_k,
+    Arg<UnitAttr, "weights are the sigmoid of the scores instead of the softmax">:$sigmoid,
+    Arg<UnitAttr, "weights are divided by the sum of the selected ones">:$normalize);
   let assemblyFormat = [{
     `ins` `(` $logits `:` type($logits) `)`
     `outs` `(` $weights `,` $chosen `:` type($weights) `,` type($chosen) `)` attr-dict
@@ -51,11 +52,11 @@ def MLLMKernel_MoERouteOp : MLLM_KernelOp<"moe_route", ["getDivisionOf"]> {
 def MLLMKernel_MoESortOp : MLLM_KernelOp<"moe_sort", ["getRowsOf"]> {
   let summary = "Sorts the choices of all tokens by expert";
   let description = [{
-    Sorts the pairs (token, choice) by expert, those of an expert by token. With
-    pair t * top_k + j = choice j of token t, `offsets` holds the first place of
-    each expert and then the number of places, `pairs` the pair at each place,
-    and `places` the place of each pair, -1 where the choice is not an expert;
-    each is one row. Done by the first worker.
+    Sorts the pairs (token, choice) by expert and then by token. Choice j of
+    token t is pair t * top_k + j. `offsets` is the first place of each expert,
+    followed by the number of places, `pairs` the pair at each place, and
+    `places` the place of each pair, or -1 if the choice is not a valid expert;
+    each is one row. Executed by the first worker.
 
     Fails verification when:
     - c1: there are more than 65536 experts;
@@ -69,12 +70,12 @@ def MLLMKernel_MoESortOp : MLLM_KernelOp<"moe_sort", ["getRowsOf"]> {
     ```
   }];
   let arguments = (ins
-    Arg<MLLM_I32Rows, "the chosen experts, [tokens, top_k]", [MemRead]>:$chosen,
+    Arg<MLLM_I32Rows, "the selected experts, [tokens, top_k]", [MemRead]>:$chosen,
     Arg<MLLM_I32Rows, "[experts + 1]", [MemWrite]>:$offsets,
     Arg<MLLM_I32Rows, "[places]", [MemWrite]>:$pairs,
     Arg<MLLM_I32Rows, "[places]", [MemWrite]>:$places,
     Arg<MLLM_Size, "number of experts">:$experts,
-    Arg<MLLM_Size, "experts chosen per token">:$top_k);
+    Arg<MLLM_Size, "experts selected per token">:$top_k);
   let assemblyFormat = [{
     `ins` `(` $chosen `:` type($chosen) `)`
     `outs` `(` $offsets `,` $pairs `,` $places `:` type($offsets) `,` type($pairs) `,` type($places) `)` attr-dict
@@ -82,13 +83,13 @@ def MLLMKernel_MoESortOp : MLLM_KernelOp<"moe_sort", ["getRowsOf"]> {
 }
 
 def MLLMKernel_MoEGatherOp : MLLM_KernelOp<"moe_gather", ["getRowsOf"]> {
-  let summary = "The row of each place's token";
+  let summary = "Gathers the row of each place's token";
   let description = [{
     Divided by rows of the result, the places.
 
     Fails verification when:
-    - c1: a buffer has fewer columns than the kernel needs, or a buffer of f32 is
-      not in whole tiles.
+    - c1: a buffer has fewer columns than the kernel needs, or an f32 buffer is
+      not padded to whole tiles.
 
     Example:
     ```mlir
@@ -101,28 +102,28 @@ def MLLMKernel_MoEGatherOp : MLLM_KernelOp<"moe_gather", ["getRowsOf"]> {
     Arg<MLLM_F32Rows, "[tokens, columns]", [MemRead]>:$x,
     Arg<MLLM_F32Rows, "[places, columns]", [MemWrite]>:$out,
     Arg<MLLM_Size, "elements of a row">:$columns,
-    Arg<MLLM_Size, "experts chosen per token">:$top_k);
+    Arg<MLLM_Size, "experts selected per token">:$top_k);
   let assemblyFormat = [{
     `ins` `(` $pairs `,` $x `:` type($pairs) `,` type($x) `)` `outs` `(` $out `:` type($out) `)` attr-dict
   }];
 }
 
 def MLLMKernel_MoELinearOp : MLLM_KernelOp<"moe_linear", ["getWeightNeeds", "getRowsOf"]> {
-  let summary = "Rows times the matrix of their expert";
+  let summary = "Multiplies rows by the matrix of their expert";
   let description = [{
     y = x W_e^T for the places of each expert e. The rows of `x` are stored as
-    `linear` takes them for the format and segment. Divided by columns.
+    for `linear` with the same format and segment. Divided by columns.
 
     Fails verification when:
-    - c1: the format is unknown or one of GGUF's blocks, whose packed form has a
-      name of its own;
+    - c1: the format is unknown or a GGUF block format, whose packed form has a
+      different name;
     - c2: there are segments, but the weights are not integers of at most 8
       bits, or the segments do not divide their groups into whole lines, or an
       i32 cannot hold the sum of a segment;
-    - c3: the weight has fewer bytes than the kernel reads, or so many that they
-      cannot be counted;
-    - c4: a buffer has fewer columns than the kernel needs, or a buffer of f32 is
-      not in whole tiles.
+    - c3: the weight has fewer bytes than the kernel reads, or its size
+      overflows;
+    - c4: a buffer has fewer columns than the kernel needs, or an f32 buffer is
+      not padded to whole tiles.
 
     Example:
     ```mlir
@@ -134,13 +135,13 @@ def MLLMKernel_MoELinearOp : MLLM_KernelOp<"moe_linear", ["getWeightNeeds", "get
   let arguments = (ins
     Arg<MLLM_PackedWeight, "the matrices [experts, rows, columns], packed (tiles16), in sequence", [MemRead]>:$weight,
     Arg<MLLM_I32Rows, "the first place of each expert and the number of places, one row", [MemRead]>:$offsets,
-    Arg<MLLM_F32Rows, "[places, columns], as the format takes them", [MemRead]>:$x,
+    Arg<MLLM_F32Rows, "[places, columns], stored as the format requires", [MemRead]>:$x,
     Arg<MLLM_F32Rows, "[places, rows]", [MemWrite]>:$out,
     Arg<StrAttr, "storage format of the packed weights">:$format,
     Arg<MLLM_Size, "number of experts">:$experts,
     Arg<MLLM_Size, "rows of a matrix (N)">:$rows,
     Arg<MLLM_Size, "columns of a matrix (K)">:$columns,
-    Arg<OptionalAttr<MLLM_Size>, "elements of x whose products with integers are added up as integers">:$segment);
+    Arg<OptionalAttr<MLLM_Size>, "elements of x whose products are accumulated as integers">:$segment);
   let assemblyFormat = [{
     `weights` `(` $weight `:` type($weight) `)`
     `ins` `(` $offsets `,` $x `:` type($offsets) `,` type($x) `)` `outs` `(` $out `:` type($out) `)` attr-dict
@@ -150,12 +151,11 @@ def MLLMKernel_MoELinearOp : MLLM_KernelOp<"moe_linear", ["getWeightNeeds", "get
 def MLLMKernel_MoEGateOp : MLLM_KernelOp<"moe_gate", ["getRowsOf", "getDivisionOf"]> {
   let summary = "silu(gate) * up at each place";
   let description = [{
-    With `rounded`, the result is stored as `round_rows` stores it. Divided by
-    columns.
+    With `rounded`, the result is stored as by `round_rows`. Divided by columns.
 
     Fails verification when:
-    - c1: a buffer has fewer columns than the kernel needs, or is not in whole
-      tiles.
+    - c1: a buffer has fewer columns than the kernel needs, or is not padded to
+      whole tiles.
 
     Example:
     ```mlir
@@ -168,7 +168,7 @@ def MLLMKernel_MoEGateOp : MLLM_KernelOp<"moe_gate", ["getRowsOf", "getDivisionO
     Arg<MLLM_F32Rows, "[places, columns]", [MemRead]>:$up,
     Arg<MLLM_F32Rows, "[places, columns], or words of two elements", [MemWrite]>:$out,
     Arg<MLLM_Size, "elements of a row">:$columns,
-    Arg<MLLM_Size, "experts chosen per token">:$top_k,
+    Arg<MLLM_Size, "experts selected per token">:$top_k,
     Arg<UnitAttr, "the result is rounded to words of bf16">:$rounded);
   let assemblyFormat = [{
     `ins` `(` $gate `,` $up `:` type($gate) `,` type($up) `)` `outs` `(` $out `:` type($out) `)` attr-dict
@@ -176,14 +176,14 @@ def MLLMKernel_MoEGateOp : MLLM_KernelOp<"moe_gate", ["getRowsOf", "getDivisionO
 }
 
 def MLLMKernel_MoECombineOp : MLLM_KernelOp<"moe_combine", ["getRowsOf"]> {
-  let summary = "Adds up the results of each token's experts";
+  let summary = "Sums the results of each token's experts";
   let description = [{
-    The sum over a token's pairs, by ascending place, of weight * x. Divided by
-    rows.
+    The sum of weight * x over a token's pairs in the order of places. Divided
+    by rows.
 
     Fails verification when:
-    - c1: a buffer has fewer columns than the kernel needs, or a buffer of f32 is
-      not in whole tiles.
+    - c1: a buffer has fewer columns than the kernel needs, or an f32 buffer is
+      not padded to whole tiles.
 
     Example:
     ```mlir
@@ -198,7 +198,7 @@ def MLLMKernel_MoECombineOp : MLLM_KernelOp<"moe_combine", ["getRowsOf"]> {
     Arg<MLLM_F32Rows, "[places, columns]", [MemRead]>:$x,
     Arg<MLLM_F32Rows, "[tokens, columns]", [MemWrite]>:$out,
     Arg<MLLM_Size, "elements of a row">:$columns,
-    Arg<MLLM_Size, "experts chosen per token">:$top_k);
+    Arg<MLLM_Size, "experts selected per token">:$top_k);
   let assemblyFormat = [{
     `ins` `(` $places `,` $weights `,` $x `:` type($places) `,` type($weights) `,` type($x) `)`
     `outs` `(` $out `:` type($out) `)` attr-dict

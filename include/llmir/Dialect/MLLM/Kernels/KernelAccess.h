@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How the work of a kernel is divided among workers, and what each worker
-// touches: the types of `KernelOpInterface`.
+// Types of `KernelOpInterface`: the division of a kernel's work among workers,
+// and the accesses of each worker.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,20 +30,20 @@ namespace llmir::mllm::kernel {
 /// Columns of a tile: buffers are padded to whole tiles.
 inline constexpr int64_t kTileColumns = 16;
 
-/// What a kernel's work consists of. Each worker (a CPU thread, or a work group
-/// of a GPU) does a part of it; which part depends only on the division, the
-/// number of workers, and the sizes of the step.
+/// The unit of a kernel's work. Each worker (a CPU thread, or a GPU workgroup)
+/// executes a part of it, which depends only on the division, the number of
+/// workers, and the sizes of the step.
 enum class WorkUnit {
-  Rows,     ///< Rows of the kernel's row space; each worker a contiguous range.
-  Columns,  ///< Column tiles of all rows; each worker a contiguous range.
-  Heads,    ///< (row, head) pairs, dealt out round-robin.
-  First,    ///< One piece of work, done by the first worker.
-  Items,    ///< Pieces that only the kernel knows, formed of a step's sizes.
-  Elements, ///< Pieces that only the kernel knows, of fixed sizes.
+  Rows,     ///< Rows of the row space; each worker has a contiguous range.
+  Columns,  ///< Column tiles of all rows; each worker has a contiguous range.
+  Heads,    ///< (row, head) pairs, distributed round-robin.
+  First,    ///< A single unit of work, executed by the first worker.
+  Items,    ///< Units that the emitter derives from the sizes of the step.
+  Elements, ///< Units that the emitter of a kernel of fixed size defines.
 };
 
-/// The division of a kernel's work. Kernels with equal divisions touch the same
-/// elements of a buffer from the same worker, so that no barrier is needed
+/// The division of a kernel's work. Workers access the same elements of a
+/// buffer in kernels with equal divisions, which therefore need no barrier
 /// between them.
 struct WorkDivision {
   WorkUnit unit = WorkUnit::Elements;
@@ -51,13 +51,13 @@ struct WorkDivision {
   /// Rows: rows per row of the row space (choices of a mixture of experts).
   /// Columns: column tiles. Heads: heads. Otherwise 1.
   int64_t parts = 1;
-  /// Columns: tiles that stay with one worker. Otherwise 1.
+  /// Columns: the number of tiles of a unit. Otherwise 1.
   int64_t grain = 1;
 
   static WorkDivision rows(RowSpace over, int64_t rowsPerRow = 1) {
     return {WorkUnit::Rows, over, rowsPerRow, 1};
   }
-  /// Of rows of `columns` elements, in groups of `grain` column tiles.
+  /// Divides rows of `columns` elements in units of `grain` column tiles.
   static WorkDivision columns(RowSpace over, int64_t columns,
                               int64_t grain = 1) {
     return {WorkUnit::Columns, over,
@@ -70,8 +70,7 @@ struct WorkDivision {
   static WorkDivision items() { return {WorkUnit::Items}; }
   static WorkDivision elements() { return {}; }
 
-  /// Whether a worker can tell which elements of a buffer are its own from the
-  /// division alone.
+  /// Whether the division alone determines the elements of a worker.
   bool isKnown() const {
     return unit != WorkUnit::Items && unit != WorkUnit::Elements;
   }
@@ -82,46 +81,47 @@ struct WorkDivision {
   bool operator!=(const WorkDivision &other) const { return !(*this == other); }
 };
 
-/// Heads that stay with one worker where columns are divided by heads: the
-/// fewest that fill whole tiles.
+/// The unit of divisions by columns in whole heads: the smallest number of
+/// heads that fill whole tiles.
 constexpr int64_t headsPerGrain(int64_t headDim) {
   int64_t heads = 1;
   while (heads * headDim % kTileColumns != 0)
     heads *= 2;
   return heads;
 }
-/// The same in tiles: the grain of a matmul whose result is heads.
+/// The same in tiles: the grain of a matmul whose result consists of heads.
 constexpr int64_t tilesPerGrain(int64_t headDim) {
   return headsPerGrain(headDim) * headDim / kTileColumns;
 }
 
-/// The steps in which a kernel touches a buffer: all, those that split
+/// The steps in which a kernel accesses a buffer: all, those that split
 /// attention (`split_attention` of the step context), or the others.
 enum class SplitCondition { Always, IfSplit, UnlessSplit };
 
-/// What a kernel does to one buffer, or to the KV cache.
+/// The access of a kernel to a buffer or to the KV cache.
 struct KernelAccess {
   mlir::Value buffer; ///< Null for the KV cache.
   bool reads = false, writes = false;
-  /// The elements that a worker touches; without value, any of them.
+  /// The elements that a worker accesses; without value, any of them.
   std::optional<WorkDivision> division;
   SplitCondition condition = SplitCondition::Always;
 };
 
-/// The largest step that a program may be run with.
+/// The maximum sizes of a step.
 struct StepLimits {
-  int64_t tokens = 0; ///< Of all sequences, each of which has one or more.
+  int64_t tokens =
+      0; ///< Total of all sequences, each of which has at least one.
   int64_t logitRows = 0;
-  int64_t contextLength = 0; ///< Keys that a token may attend to.
+  int64_t contextLength = 0; ///< Maximum number of keys per sequence.
 
   int64_t rows(RowSpace over) const {
     return over == RowSpace::Tokens ? tokens : logitRows;
   }
 };
 
-/// What a kernel reads of a packed weight.
+/// The requirement of a kernel on a packed weight.
 struct WeightNeed {
-  unsigned operand; ///< Its number.
+  unsigned operand; ///< Index of the operand.
   /// Storage format of a matrix; empty for a vector of f32.
   llvm::StringRef format;
   /// [rows, columns] of a matrix, [experts, rows, columns] of the matrices of

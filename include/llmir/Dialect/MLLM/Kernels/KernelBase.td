@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the definitions of all kernels share: the base class, types of operands,
-// and attributes.
+// The base class of kernels, and their operand types and attributes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +24,7 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 // Attributes
 //===----------------------------------------------------------------------===//
 
-def MLLM_RowSpace : I32EnumAttr<"RowSpace", "the rows that a kernel works over", [
+def MLLM_RowSpace : I32EnumAttr<"RowSpace", "the rows that a kernel processes", [
     I32EnumAttrCase<"Tokens", 0, "tokens">,
     I32EnumAttrCase<"LogitRows", 1, "logit_rows">]> {
   let cppNamespace = "::llmir::mllm::kernel";
@@ -33,27 +32,27 @@ def MLLM_RowSpace : I32EnumAttr<"RowSpace", "the rows that a kernel works over",
 def MLLM_OverAttr : DefaultValuedAttr<MLLM_RowSpace,
     "::llmir::mllm::kernel::RowSpace::Tokens">;
 
-/// Sizes of models: no product of two of them overflows.
+/// Sizes of models: products of two sizes do not overflow.
 def MLLM_Size : ConfinedAttr<I64Attr, [IntMinValue<1>, IntMaxValue<268435456>]> {
   let summary = "a size from 1 to 2^28";
 }
 def MLLM_Sizes : ConfinedAttr<DenseI64ArrayAttr,
     [DenseArrayStrictlyPositive<DenseI64ArrayAttr>]> {
-  let summary = "sizes of 1 or more";
+  let summary = "positive sizes";
 }
 
 //===----------------------------------------------------------------------===//
 // Operands
 //===----------------------------------------------------------------------===//
 
-/// A packed matrix, or a buffer in which the program has packed one.
+/// A packed matrix, or a buffer with a matrix packed by the program.
 def MLLM_PackedWeight : MemRefOf<[I8, F32]>;
-/// A vector of f32 padded to whole tiles, or a buffer with one.
+/// An f32 vector padded to whole tiles, or a buffer with such a vector.
 def MLLM_PackedVector : MemRefOf<[I8, F32]>;
 /// Rows of elements, padded to whole tiles of 16 columns.
 def MLLM_F32Rows : MemRefRankOf<[F32], [2]>;
 def MLLM_I32Rows : MemRefRankOf<[I32], [2]>;
-/// Rows of f32 with f32 or i32 zero points.
+/// Rows of f32 or i32 zero points.
 def MLLM_ZeroPointRows : MemRefRankOf<[F32, I32], [2]>;
 def MLLM_IndexRows : MemRefRankOf<[I32, I64], [2]>;
 def MLLM_AnyRows : MemRefRankOf<[F32, I32, I64], [2]>;
@@ -65,8 +64,8 @@ def MLLM_KVCacheResource : Resource<"::llmir::mllm::kernel::KVCacheResource">;
 // Ops
 //===----------------------------------------------------------------------===//
 
-/// A kernel. `overrides` are the methods of the interface with a default that
-/// the op replaces.
+/// A kernel. `overrides` are the interface methods whose default the op
+/// overrides.
 class MLLM_KernelOp<string mnemonic, list<string> overrides = [],
                     list<Trait> traits = []>
     : MLLM_Op<"kernel." # mnemonic,
@@ -75,8 +74,8 @@ class MLLM_KernelOp<string mnemonic, list<string> overrides = [],
   let hasVerifier = 1;
 }
 
-/// A kernel whose workers read of `x` only the elements that they write of
-/// `out`, which may be `x` where both have one type.
+/// A kernel whose workers read only those elements of `x` that they write in
+/// `out`, which may be `x` if both have the same type.
 class MLLM_LocalKernelOp<string mnemonic, list<string> overrides = [],
                          list<Trait> traits = []>
     : MLLM_KernelOp<mnemonic, overrides # ["getDivisionOf"], traits> {

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// `KernelOpInterface` and what its default implementations use.
+// `KernelOpInterface` and helpers of its default implementations.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,13 +20,13 @@
 
 namespace llmir::mllm::kernel {
 
-/// The KV cache of the step, which kernels reach through the step context.
+/// The KV cache of the step, which kernels access through the step context.
 struct KVCacheResource : mlir::SideEffects::Resource::Base<KVCacheResource> {
   llvm::StringRef getName() final { return "KVCache"; }
 };
 
-/// Whether the memory effects of the op say that it may read, or write, the
-/// operand.
+/// Whether the op may read, or write, the operand, according to its memory
+/// effects.
 bool readsOperand(mlir::Operation *op, mlir::OpOperand &operand);
 bool writesOperand(mlir::Operation *op, mlir::OpOperand &operand);
 

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// `KernelOpInterface`: what every user of a kernel asks it. Barriers, the
-// memory planner, checks of foreign programs, profiles and emitters know no
-// kernel by name.
+// `KernelOpInterface`: the properties of kernels. The synchronization pass, the
+// memory planner, the checks of edited programs, profiles and emitters query
+// this interface and do not depend on specific kernels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,27 +21,26 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 def MLLM_KernelOpInterface : OpInterface<"KernelOpInterface", [MemoryEffectsOpInterface]> {
   let cppNamespace = "::llmir::mllm::kernel";
   let description = [{
-    A kernel of the program level: a computation over whole buffers that
-    several workers do together. Its operands are memrefs, first the weights,
-    then what it reads, then what it writes; their memory effects say which is
-    which. The interface says the rest: how the work is divided, which elements
-    of each operand a worker touches, how many rows, and which weights and cache
-    it needs.
+    A kernel of the program level: a computation on whole buffers that is
+    divided among workers. Its operands are memrefs: weights, then inputs, then
+    outputs, distinguished by their memory effects. The interface specifies how
+    the work is divided, which elements and how many rows of each operand a
+    worker accesses, and which weights and cache the kernel requires.
 
-    A worker is a CPU thread or a work group of a GPU; a kernel op does not
-    depend on which.
+    A worker is a CPU thread or a GPU workgroup; kernel ops do not depend on
+    which.
   }];
 
   let methods = [
     InterfaceMethod<[{
-        How the work is divided among workers. Emitters take the range of a
-        worker from it and from nowhere else.
+        How the work is divided among workers. Emitters must derive the range of
+        a worker from it.
       }], "::llmir::mllm::kernel::WorkDivision", "getWorkDivision">,
 
     InterfaceMethod<[{
-        Which elements of the operand a worker touches: those of the division,
-        or, without value, any of them. By default a worker writes the elements
-        of the kernel's own division and reads any.
+        The elements of the operand that a worker accesses: those of the
+        returned division, or any if there is none. By default, a worker writes
+        the elements of its part of the kernel's work division and reads any.
       }], "std::optional<::llmir::mllm::kernel::WorkDivision>", "getDivisionOf",
       (ins "::mlir::OpOperand &":$operand), [{}], [{
         ::llmir::mllm::kernel::WorkDivision own = $_op.getWorkDivision();
@@ -52,16 +51,16 @@ def MLLM_KernelOpInterface : OpInterface<"KernelOpInterface", [MemoryEffectsOpIn
       }]>,
 
     InterfaceMethod<[{
-        In which steps the kernel touches the operand. By default in all.
+        The steps in which the kernel accesses the operand. By default, all.
       }], "::llmir::mllm::kernel::SplitCondition", "getConditionOf",
       (ins "::mlir::OpOperand &":$operand), [{}], [{
         return ::llmir::mllm::kernel::SplitCondition::Always;
       }]>,
 
     InterfaceMethod<[{
-        How many rows of the operand, from the first on, the kernel touches in a
-        step of at most the given sizes. By default those of the row space that
-        the kernel works over.
+        The number of leading rows of the operand that the kernel accesses in a
+        step of at most the given sizes. By default, those of the row space that
+        the kernel processes.
       }], "int64_t", "getRowsOf",
       (ins "::mlir::OpOperand &":$operand,
            "const ::llmir::mllm::kernel::StepLimits &":$limits), [{}], [{
@@ -69,24 +68,25 @@ def MLLM_KernelOpInterface : OpInterface<"KernelOpInterface", [MemoryEffectsOpIn
       }]>,
 
     InterfaceMethod<[{
-        What the kernel reads of each of its weights. By default it has none.
+        The requirements on the weights of the kernel. By default, it has no
+        weights.
       }], "::llvm::SmallVector<::llmir::mllm::kernel::WeightNeed>",
       "getWeightNeeds", (ins), [{}], [{
         return {};
       }]>,
 
     InterfaceMethod<[{
-        The geometry of the KV cache that the kernel accesses, or nothing. The
-        memory effects on `KVCacheResource` say how it does.
+        The geometry of the KV cache that the kernel accesses, if any. The
+        memory effects on `KVCacheResource` specify the kind of access.
       }], "std::optional<::llmir::mllm::kernel::CacheGeometry>",
       "getCacheGeometry", (ins), [{}], [{
         return std::nullopt;
       }]>,
 
     InterfaceMethod<[{
-        Whether the number of rows is in the kernel's attributes rather than in
-        the step context. Such kernels belong to functions, not to steps. By
-        default those whose work is divided by elements.
+        Whether the number of rows is given by the kernel's attributes instead
+        of the step context. Such kernels occur in functions, not in steps. By
+        default, true if the work is divided by elements.
       }], "bool", "hasFixedSize", (ins), [{}], [{
         return $_op.getWorkDivision().unit ==
                ::llmir::mllm::kernel::WorkUnit::Elements;
@@ -101,8 +101,7 @@ def MLLM_KernelOpInterface : OpInterface<"KernelOpInterface", [MemoryEffectsOpIn
     bool writesOperand(::mlir::OpOperand &operand) {
       return ::llmir::mllm::kernel::writesOperand($_op.getOperation(), operand);
     }
-    /// Everything that the kernel touches: its operands in order, then the KV
-    /// cache.
+    /// All accesses of the kernel: its operands in order, then the KV cache.
     ::llvm::SmallVector<::llmir::mllm::kernel::KernelAccess> getAccesses() {
       return ::llmir::mllm::kernel::accessesOf($_op.getOperation());
     }

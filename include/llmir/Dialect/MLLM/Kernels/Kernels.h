@@ -31,17 +31,17 @@ struct PartialResults {
   int64_t rows, columns;
 };
 
-/// The sizes that attention over KV heads works in.
+/// The head counts and sizes of attention.
 struct AttentionShape {
   int64_t heads, kvHeads, headDim, valueDim;
 
-  /// Query heads of one KV head that an item of attention has: all of them,
-  /// where they are not too many for one worker's memory.
+  /// The number of query heads of an item of attention: all query heads of a KV
+  /// head, unless they exceed one worker's memory.
   int64_t itemHeads() const;
   PartialResults partialResults() const;
 };
 
-/// Where the scale of each element of a tensor is; see `quantize`.
+/// The grid of the scales of a tensor; see `quantize`.
 struct QuantGrid {
   llvm::ArrayRef<int64_t> shape, cell;
   int64_t columns, gridColumns;

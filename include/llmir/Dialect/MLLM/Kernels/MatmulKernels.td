@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Kernels of matrix products.
+// Matrix multiplication kernels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,31 +18,30 @@ include "llmir/Dialect/MLLM/Kernels/KernelBase.td"
 def MLLMKernel_LinearOp : MLLM_KernelOp<"linear",
     ["getWeightNeeds", "getDivisionOf"],
     [AttrSizedOperandSegments, IsolatedFromAbove]> {
-  let summary = "Rows times a packed matrix";
+  let summary = "Multiplies rows by a packed matrix";
   let description = [{
-    y = x W^T [+ bias], then the region, if there is one, applied to each
-    element: it takes the element of the product and of each further input, and
-    yields the result's. Each element is one chain of f32 additions in ascending
-    order of K.
+    y = x W^T [+ bias]. The region, if any, is applied to each element: it takes
+    the element of the product and of each further input, and yields the element
+    of the result. Each element is one chain of f32 additions over ascending K.
 
-    How the rows of `x` are stored follows from the format: words of bf16
-    (`round_rows`) for weights of bf16, f32 for other plain formats; for
-    integers f32 or, with `segment`, int8 with scales (`quantize_rows`). Divided
-    by columns of the result, `grain` tiles at a time.
+    The storage of the rows of `x` depends on the format: words of bf16
+    (`round_rows`) for bf16 weights, f32 for other plain formats; for integers
+    f32 or, with `segment`, int8 with scales (`quantize_rows`). Divided by
+    columns of the result, in units of `grain` tiles.
 
     Fails verification when:
-    - c1: the format is unknown or one of GGUF's blocks, whose packed form has a
-      name of its own;
+    - c1: the format is unknown or a GGUF block format, whose packed form has a
+      different name;
     - c2: there are segments, but the weights are not integers of at most 8
       bits, or the segments do not divide their groups into whole lines, or an
       i32 cannot hold the sum of a segment;
     - c3: a weight has fewer bytes than the kernel reads;
-    - c4: a buffer has fewer columns than the kernel needs, or is not in whole
-      tiles;
+    - c4: a buffer has fewer columns than the kernel needs, or is not padded to
+      whole tiles;
     - c5: the region does not take one f32 for the product and for each further
-      input, does not end in a `mllm.program.yield` of f32, or holds an op that
-      is not a scalar computation that always has a result; or there are further
-      inputs without a region.
+      input, does not end with an `mllm.program.yield` of f32, or contains an op
+      that is not a speculatable scalar computation; or there are further inputs
+      without a region.
 
     Example:
     ```mlir
@@ -52,18 +51,18 @@ def MLLMKernel_LinearOp : MLLM_KernelOp<"linear",
   }];
   let arguments = (ins
     Arg<MLLM_PackedWeight, "the matrix [rows, columns], packed (tiles16)", [MemRead]>:$weight,
-    Arg<Optional<MLLM_PackedVector>, "a summand for each column of the result", [MemRead]>:$bias,
-    Arg<MLLM_F32Rows, "[tokens or logits rows, columns], as the format takes them", [MemRead]>:$x,
-    Arg<Variadic<MLLM_F32Rows>, "what the region reads beside the product, [.., rows] each", [MemRead]>:$inputs,
+    Arg<Optional<MLLM_PackedVector>, "added to each row of the product", [MemRead]>:$bias,
+    Arg<MLLM_F32Rows, "[tokens or logits rows, columns], stored as the format requires", [MemRead]>:$x,
+    Arg<Variadic<MLLM_F32Rows>, "further inputs of the region, [.., rows] each", [MemRead]>:$inputs,
     Arg<MLLM_F32Rows, "[tokens or logits rows, rows]", [MemWrite]>:$out,
     Arg<StrAttr, "storage format of the packed weights">:$format,
     Arg<MLLM_Size, "rows of the matrix (N)">:$rows,
     Arg<MLLM_Size, "columns of the matrix (K)">:$columns,
-    Arg<OptionalAttr<MLLM_Size>, "elements of x whose products with integers are added up as integers">:$segment,
-    Arg<DefaultValuedAttr<MLLM_Size, "1">, "column tiles of the result that stay with one worker">:$grain,
-    Arg<MLLM_OverAttr, "the rows that the kernel works over">:$over);
+    Arg<OptionalAttr<MLLM_Size>, "elements of x whose products are accumulated as integers">:$segment,
+    Arg<DefaultValuedAttr<MLLM_Size, "1">, "unit of the work division, in column tiles of the result">:$grain,
+    Arg<MLLM_OverAttr, "the rows that the kernel processes">:$over);
   let regions = (region MaxSizedRegion<1>:$body);
-  // What the ops of the region are is known once they are verified.
+  // The region is checked after its ops are verified.
   let hasRegionVerifier = 1;
   let assemblyFormat = [{
     (`over` $over^)? `weights` `(` $weight `:` type($weight) `)` (`bias` `(` $bias^ `:` type($bias) `)`)?
@@ -80,15 +79,15 @@ def MLLMKernel_PackIntegersOp : MLLM_KernelOp<"pack_integers"> {
     n * row_stride + k * column_stride of a tensor in rows of `tensor_columns`,
     with the scale (and zero point) of row n and group g at
     n / scale_rows * scale_row_stride + g * scale_group_stride of a grid in rows
-    of `grid_columns`. The result is 16 words per row, as `linear` takes a
-    weight. Divided by elements.
+    of `grid_columns`. The result has 16 words per row, in the layout of the
+    weights of `linear`. Divided by elements.
 
     Fails verification when:
     - c1: the format is unknown, has scales other than f32, minima, or lines of
       high bits;
-    - c2: there are zero points and the format has none, or the other way round;
-    - c3: an element or a scale lies outside its buffer, or a buffer is not in
-      whole tiles.
+    - c2: there are zero points although the format has none, or vice versa;
+    - c3: an element or a scale is outside of its buffer, or a buffer is not
+      padded to whole tiles.
 
     Example:
     ```mlir
@@ -107,12 +106,12 @@ def MLLMKernel_PackIntegersOp : MLLM_KernelOp<"pack_integers"> {
     Arg<MLLM_Size, "rows of the matrix">:$rows,
     Arg<MLLM_Size, "columns of the matrix">:$columns,
     Arg<MLLM_Size, "elements in a row of the tensor's buffer, without padding">:$tensor_columns,
-    Arg<I64Attr, "elements from one row of the matrix to the next">:$row_stride,
-    Arg<I64Attr, "elements from one column of the matrix to the next">:$column_stride,
+    Arg<I64Attr, "stride of the rows of the matrix, in elements">:$row_stride,
+    Arg<I64Attr, "stride of the columns of the matrix, in elements">:$column_stride,
     Arg<MLLM_Size, "elements in a row of the grid's buffer, without padding">:$grid_columns,
-    Arg<I64Attr, "scales from one row of scales to the next">:$scale_row_stride,
-    Arg<I64Attr, "scales from one group to the next">:$scale_group_stride,
-    Arg<DefaultValuedAttr<MLLM_Size, "1">, "rows of the matrix that share their scales">:$scale_rows);
+    Arg<I64Attr, "stride of the rows of scales">:$scale_row_stride,
+    Arg<I64Attr, "stride of the groups of a row">:$scale_group_stride,
+    Arg<DefaultValuedAttr<MLLM_Size, "1">, "number of rows of the matrix that share scales">:$scale_rows);
   let assemblyFormat = [{
     `ins` `(` $q `,` $scales `:` type($q) `,` type($scales) `)`
     (`zero_points` `(` $zero_points^ `:` type($zero_points) `)`)?

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Kernels over loop nests of fixed size: copies, general loops, gathers,
-// scatters and sorts. Their maps give the (row, column) of a buffer's element
-// at a point of the nest.
+// scatters and sorts. Affine maps select the (row, column) of a buffer's
+// element at a point of the nest.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,18 +20,18 @@ include "llmir/Dialect/MLLM/Kernels/KernelBase.td"
 def MLLMKernel_CopyBoxOp : MLLM_KernelOp<"copy_box"> {
   let summary = "Copies a box of elements from one tensor to another";
   let description = [{
-    Both buffers are seen as flat sequences of elements in rows of
-    `from_columns` and `to_columns`, without padding. Element i of the box goes
-    from from + sum(i_d * from_strides_d) to to + sum(i_d * to_strides_d). So a
-    reshape is a box of one dimension; a slice, a concatenation and a
-    transposition are boxes of several. Divided by elements.
+    Both buffers are addressed as flat sequences of elements in rows of
+    `from_columns` and `to_columns`, without padding. Copies element from +
+    sum(i_d * from_strides_d) to element to + sum(i_d * to_strides_d) for each
+    index i of the box. A reshape is a box of one dimension; slices,
+    concatenations and transpositions are boxes of several. Divided by elements.
 
     Fails verification when:
-    - c1: the box does not have 1 to 8 dimensions with strides each, or has more
-      than 2^40 elements;
-    - c2: an element lies outside its buffer;
-    - c3: the buffers hold different types, a buffer has fewer columns than the
-      kernel needs, or a buffer of f32 is not in whole tiles.
+    - c1: the box does not have 1 to 8 dimensions with a stride each, or has
+      more than 2^40 elements;
+    - c2: an element is outside of its buffer;
+    - c3: the element types differ, a buffer has fewer columns than the kernel
+      needs, or an f32 buffer is not padded to whole tiles.
 
     Example:
     ```mlir
@@ -41,46 +41,46 @@ def MLLMKernel_CopyBoxOp : MLLM_KernelOp<"copy_box"> {
     ```
   }];
   let arguments = (ins
-    Arg<MLLM_AnyRows, "the buffer that is read", [MemRead]>:$x,
-    Arg<MLLM_AnyRows, "the buffer that is written", [MemWrite]>:$out,
+    Arg<MLLM_AnyRows, "the source", [MemRead]>:$x,
+    Arg<MLLM_AnyRows, "the destination", [MemWrite]>:$out,
     Arg<MLLM_Sizes, "sizes of the box">:$sizes,
     Arg<MLLM_Size, "elements in a row of x, without padding">:$from_columns,
     Arg<DefaultValuedAttr<I64Attr, "0">, "first element in x">:$from,
-    Arg<DenseI64ArrayAttr, "elements of x from one point to the next, per dimension">:$from_strides,
+    Arg<DenseI64ArrayAttr, "strides in x, in elements">:$from_strides,
     Arg<MLLM_Size, "elements in a row of the result, without padding">:$to_columns,
     Arg<DefaultValuedAttr<I64Attr, "0">, "first element in the result">:$to,
-    Arg<DenseI64ArrayAttr, "elements of the result from one point to the next, per dimension">:$to_strides);
+    Arg<DenseI64ArrayAttr, "strides in the result, in elements">:$to_strides);
   let assemblyFormat = [{
     `ins` `(` $x `:` type($x) `)` `outs` `(` $out `:` type($out) `)` attr-dict
   }];
 }
 
 def MLLMKernel_LoopsOp : MLLM_KernelOp<"loops", [], [IsolatedFromAbove]> {
-  let summary = "A scalar region at each point of a loop nest";
+  let summary = "Executes a scalar region at each point of a loop nest";
   let description = [{
-    Loop d runs from 0 to sizes[d]. The first `parallel` loops write an element
-    each; the others reduce, in ascending order, the last loop fastest. `maps`
-    gives for each buffer the (row, column) of a point's element; those of the
-    initial value and the result depend on parallel loops only. The region takes
-    the index of each loop and the element of each input, then, where loops
-    reduce, what has been reduced so far, which begins with the element of the
-    last input; it yields the element of the result. Integers are divided by
-    constants other than 0 and -1, or unsigned by a value that is at least 1.
-    Rows of the result are zero after `columns`. Divided by elements.
+    Loop d iterates from 0 to sizes[d]. The first `parallel` loops are parallel;
+    the others are reductions, in ascending order, with the last loop innermost.
+    `maps` holds for each buffer the (row, column) of a point's element; those
+    of the initial value and the result depend on parallel loops only. The
+    region takes the index of each loop and the element of each input, followed,
+    if there are reductions, by the accumulator, which is initialized with the
+    element of the last input; it yields the element of the result. Integers are
+    divided by constants other than 0 and -1, or unsigned by a value that is at
+    least 1. Rows of the result are zero after `columns`. Divided by elements.
 
     Fails verification when:
     - c1: there are more than 16 loops or 2^40 points, or more parallel loops than
       loops;
-    - c2: there is not one map per buffer, or a map is not made of sums,
-      multiples, quotients and remainders of non-negative values, or leaves its
-      buffer;
-    - c3: the map of the result or of the initial value depends on a loop that
-      reduces;
+    - c2: the number of maps is not that of the buffers, or a map contains other
+      expressions than sums, multiples, quotients and remainders of non-negative
+      values, or exceeds its buffer;
+    - c3: the map of the result or of the initial value depends on a reduction
+      loop;
     - c4: the region does not take the indices and elements and yield an element
-      of the result, or holds an op that is not a scalar computation that always
-      has a result;
-    - c5: `columns` is not the width of the result without its padding, or a
-      buffer of f32 is not in whole tiles.
+      of the result, or contains an op that is not a speculatable scalar
+      computation;
+    - c5: `columns` is not the width of the result without padding, or an f32
+      buffer is not padded to whole tiles.
 
     Example:
     ```mlir
@@ -94,14 +94,14 @@ def MLLMKernel_LoopsOp : MLLM_KernelOp<"loops", [], [IsolatedFromAbove]> {
     ```
   }];
   let arguments = (ins
-    Arg<Variadic<MLLM_AnyRows>, "inputs, then the initial value where loops reduce", [MemRead]>:$inputs,
+    Arg<Variadic<MLLM_AnyRows>, "inputs, then the initial value if there are reductions", [MemRead]>:$inputs,
     Arg<MLLM_AnyRows, "the result", [MemWrite]>:$out,
     Arg<MLLM_Sizes, "sizes of the loops">:$sizes,
-    Arg<I64Attr, "how many of the first loops write an element each">:$parallel,
+    Arg<I64Attr, "number of leading parallel loops">:$parallel,
     Arg<AffineMapArrayAttr, "row and column of a point's element, per buffer">:$maps,
     Arg<MLLM_Size, "elements in a row of the result, without padding">:$columns);
   let regions = (region SizedRegion<1>:$body);
-  // What the ops of the region are is known once they are verified.
+  // The region is checked after its ops are verified.
   let hasRegionVerifier = 1;
   let assemblyFormat = [{
     (`ins` `(` $inputs^ `:` type($inputs) `)`)? `outs` `(` $out `:` type($out) `)` attr-dict `apply` $body
@@ -109,22 +109,23 @@ def MLLMKernel_LoopsOp : MLLM_KernelOp<"loops", [], [IsolatedFromAbove]> {
 }
 
 def MLLMKernel_GatherOp : MLLM_KernelOp<"gather"> {
-  let summary = "Elements at indices that a buffer holds";
+  let summary = "Gathers elements at indices from a buffer";
   let description = [{
-    out[p] = x[p, i[p]] over the points p of a loop nest, where i is an index
-    from 0 to `bound`: a negative index counts from the end, and one outside
-    selects the element at that end. `maps` gives the (row, column) of the index
-    and the result as functions of the loops, and that of x as one of the loops
-    and, its symbol, the index. Divided by elements.
+    out[p] = x[p, i[p]] over the points p of a loop nest, where i is an index in
+    [0, bound): negative indices count from the end, and those out of range are
+    clamped. `maps` holds the (row, column) of the index and the result as
+    functions of the loops, and that of x as a function of the loops and of the
+    index, which is its symbol. Divided by elements.
 
     Fails verification when:
-    - c1: there is not an index of i32 or i64 and two buffers of one type, with a
-      map each, of which only that of x has a symbol;
-    - c2: there are more than 16 loops or 2^40 points, or a map is not made of
-      sums, multiples, quotients and remainders of non-negative values, or leaves
-      its buffer;
-    - c3: `columns` is not the width of the result without its padding, or a
-      buffer of f32 is not in whole tiles.
+    - c1: the index is not i32 or i64, the types of the buffers differ, or there
+      is not one map for each of the three, of which only that of x has a
+      symbol;
+    - c2: there are more than 16 loops or 2^40 points, or a map contains other
+      expressions than sums, multiples, quotients and remainders of non-negative
+      values, or exceeds its buffer;
+    - c3: `columns` is not the width of the result without padding, or an f32
+      buffer is not padded to whole tiles.
 
     Example:
     ```mlir
@@ -136,7 +137,7 @@ def MLLMKernel_GatherOp : MLLM_KernelOp<"gather"> {
   }];
   let arguments = (ins
     Arg<MLLM_IndexRows, "the indices", [MemRead]>:$indices,
-    Arg<MLLM_AnyRows, "what is gathered from", [MemRead]>:$x,
+    Arg<MLLM_AnyRows, "the source", [MemRead]>:$x,
     Arg<MLLM_AnyRows, "the result", [MemWrite]>:$out,
     Arg<MLLM_Sizes, "sizes of the loops">:$sizes,
     Arg<MLLM_Size, "number of indices">:$bound,
@@ -148,22 +149,23 @@ def MLLMKernel_GatherOp : MLLM_KernelOp<"gather"> {
 }
 
 def MLLMKernel_ScatterOp : MLLM_KernelOp<"scatter"> {
-  let summary = "Writes elements at indices that a buffer holds";
+  let summary = "Scatters elements to indices from a buffer";
   let description = [{
-    out[p, i[p]] = x[p] at the points p in ascending order, the last loop
-    fastest: of several writers of an element the last one counts. The index is
-    that of `gather`, depends on the first `indexed` loops only, and writes
-    nothing where it lies outside. Elements that no point names keep their
-    values. Divided by elements.
+    out[p, i[p]] = x[p] at the points p in ascending order, with the last loop
+    innermost: if several points write an element, the last one determines its
+    value. Indices are as in `gather`, but depend on the first `indexed` loops
+    only, and points with indices out of range are skipped. Other elements keep
+    their values. Divided by elements.
 
     Fails verification when:
-    - c1: there is not an index of i32 or i64 and two buffers of one type, with a
-      map each, of which only that of the result has a symbol;
-    - c2: there are more than 16 loops or 2^40 points, or a map is not made of
-      sums, multiples, quotients and remainders of non-negative values, or leaves
-      its buffer;
+    - c1: the index is not i32 or i64, the types of the buffers differ, or there
+      is not one map for each of the three, of which only that of the result has
+      a symbol;
+    - c2: there are more than 16 loops or 2^40 points, or a map contains other
+      expressions than sums, multiples, quotients and remainders of non-negative
+      values, or exceeds its buffer;
     - c3: the map of the index depends on other loops than the first `indexed`;
-    - c4: a buffer of f32 is not in whole tiles.
+    - c4: an f32 buffer is not padded to whole tiles.
 
     Example:
     ```mlir
@@ -175,10 +177,10 @@ def MLLMKernel_ScatterOp : MLLM_KernelOp<"scatter"> {
   }];
   let arguments = (ins
     Arg<MLLM_IndexRows, "the indices", [MemRead]>:$indices,
-    Arg<MLLM_AnyRows, "what is written", [MemRead]>:$x,
-    Arg<MLLM_AnyRows, "the result, which keeps its other elements", [MemRead, MemWrite]>:$out,
+    Arg<MLLM_AnyRows, "the source", [MemRead]>:$x,
+    Arg<MLLM_AnyRows, "the destination; other elements keep their values", [MemRead, MemWrite]>:$out,
     Arg<MLLM_Sizes, "sizes of the loops">:$sizes,
-    Arg<I64Attr, "how many of the first loops the index depends on">:$indexed,
+    Arg<I64Attr, "number of leading loops on which the index depends">:$indexed,
     Arg<MLLM_Size, "number of indices">:$bound,
     Arg<AffineMapArrayAttr, "row and column of a point's element, per buffer">:$maps);
   let assemblyFormat = [{
@@ -187,17 +189,17 @@ def MLLMKernel_ScatterOp : MLLM_KernelOp<"scatter"> {
 }
 
 def MLLMKernel_SortOp : MLLM_KernelOp<"sort"> {
-  let summary = "The first elements of each row in order, and their indices";
+  let summary = "Sorts rows; the first elements in order and their indices";
   let description = [{
     The first `count` elements of each row in ascending or descending order, and
-    where in the row they are; equal ones in the order of the row, NaN as greater
-    than all others. Divided by elements.
+    their indices in the row. The sort is stable; NaN is greater than all other
+    values. Divided by elements.
 
     Fails verification when:
     - c1: `count` is greater than `columns`;
-    - c2: the elements and the values are of different types;
-    - c3: a buffer has fewer rows or columns than the kernel needs, or a buffer of
-      f32 is not in whole tiles.
+    - c2: the types of the elements and the values differ;
+    - c3: a buffer has fewer rows or columns than the kernel needs, or an f32
+      buffer is not padded to whole tiles.
 
     Example:
     ```mlir
@@ -211,7 +213,7 @@ def MLLMKernel_SortOp : MLLM_KernelOp<"sort"> {
     Arg<MLLM_I32Rows, "their indices, [rows, count]", [MemWrite]>:$indices,
     Arg<MLLM_I32Rows, "scratch memory, [rows, columns]", [MemWrite]>:$scratch0,
     Arg<MLLM_I32Rows, "scratch memory, [rows, columns]", [MemWrite]>:$scratch1,
-    Arg<MLLM_Size, "rows that are sorted">:$rows,
+    Arg<MLLM_Size, "number of rows">:$rows,
     Arg<MLLM_Size, "elements of a row">:$columns,
     Arg<MLLM_Size, "elements of a sorted row">:$count,
     Arg<UnitAttr, "greatest first">:$descending);

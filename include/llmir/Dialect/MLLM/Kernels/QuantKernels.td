@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Kernels that quantize tensors of fixed size when the program runs.
+// Kernels that quantize tensors of fixed size at run time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,9 +15,8 @@
 
 include "llmir/Dialect/MLLM/Kernels/KernelBase.td"
 
-/// Where the scale of each element of a tensor is: a grid whose cells are boxes
-/// of `cell` elements in row-major order (cells at the end of a dimension may be
-/// smaller).
+/// The grid of the scales of a tensor: cells are boxes of `cell` elements in
+/// row-major order (cells at the end of a dimension may be smaller).
 defvar MLLM_QuantGridAttributes = (ins
     Arg<MLLM_Sizes, "sizes of the tensor">:$shape,
     Arg<MLLM_Sizes, "sizes of a cell, whose elements share a scale">:$cell,
@@ -43,8 +42,8 @@ def MLLMKernel_QuantizeOp : MLLM_QuantKernelOp<"quantize"> {
     - c1: the integers do not have 4, 8 or 16 bits;
     - c2: the shape and the cell have different ranks, or there are more than 2^28
       elements;
-    - c3: the elements or the cells are not whole rows of their buffers, or a
-      buffer of f32 is not in whole tiles.
+    - c3: the elements or the cells are not whole rows of their buffers, or an
+      f32 buffer is not padded to whole tiles.
 
     Example:
     ```mlir
@@ -66,15 +65,15 @@ def MLLMKernel_QuantizeOp : MLLM_QuantKernelOp<"quantize"> {
 }
 
 def MLLMKernel_DequantizeOp : MLLM_QuantKernelOp<"dequantize"> {
-  let summary = "The values of quantized elements";
+  let summary = "Dequantizes a tensor";
   let description = [{
     x = scale * (q - zero point). Divided by elements.
 
     Fails verification when:
     - c1: the shape and the cell have different ranks, or there are more than 2^28
       elements;
-    - c2: the elements or the cells are not whole rows of their buffers, or a
-      buffer of f32 is not in whole tiles.
+    - c2: the elements or the cells are not whole rows of their buffers, or an
+      f32 buffer is not padded to whole tiles.
 
     Example:
     ```mlir
@@ -95,18 +94,18 @@ def MLLMKernel_DequantizeOp : MLLM_QuantKernelOp<"dequantize"> {
 }
 
 def MLLMKernel_QuantParamsOp : MLLM_QuantKernelOp<"quant_params"> {
-  let summary = "Scales and zero points that use the range of the integers";
+  let summary = "Computes scales and zero points from the range of each cell";
   let description = [{
-    Computes for every cell the scale, and, where there is a buffer for them,
-    the zero point, with which its elements use the whole range of the integers.
+    Computes for every cell the scale, and the zero point if there is a buffer
+    for zero points, such that its elements use the whole range of the integers.
     Divided by elements.
 
     Fails verification when:
     - c1: the integers do not have 4, 8 or 16 bits;
     - c2: the shape and the cell have different ranks, or there are more than 2^28
       elements;
-    - c3: the elements or the cells are not whole rows of their buffers, or a
-      buffer of f32 is not in whole tiles.
+    - c3: the elements or the cells are not whole rows of their buffers, or an
+      f32 buffer is not padded to whole tiles.
 
     Example:
     ```mlir

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Kernels that work on rows on their own: embeddings, norms, activations,
-// rotations, and the conversions of rows that matmuls take.
+// Kernels that process rows independently: embeddings, norms, activations,
+// rotations, and the conversion of rows for matmuls.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,8 +24,8 @@ def MLLMKernel_RopeAnglesOp : MLLM_KernelOp<"rope_angles"> {
     by rows.
 
     Fails verification when:
-    - c1: a buffer has fewer columns than there are frequencies, or is not in
-      whole tiles.
+    - c1: a buffer has fewer columns than there are frequencies, or is not
+      padded to whole tiles.
 
     Example:
     ```mlir
@@ -44,7 +44,7 @@ def MLLMKernel_RopeAnglesOp : MLLM_KernelOp<"rope_angles"> {
 }
 
 def MLLMKernel_EmbeddingOp : MLLM_KernelOp<"embedding", ["getWeightNeeds"]> {
-  let summary = "Rows of a table, chosen by token ids or by positions";
+  let summary = "Looks up rows of a table by token ids or by positions";
   let description = [{
     Row i of the result is row id[i] of the table, converted to f32. The ids are
     those of the step's tokens or, with `by_position`, their positions. Divided
@@ -53,8 +53,9 @@ def MLLMKernel_EmbeddingOp : MLLM_KernelOp<"embedding", ["getWeightNeeds"]> {
     Fails verification when:
     - c1: the format is unknown, or its rows cannot be looked up (integers with
       zero points, or rows that are not whole blocks);
-    - c2: the table has fewer bytes than the packed matrix;
-    - c3: a buffer has fewer columns than `columns`, or is not in whole tiles.
+    - c2: the table is smaller than the packed matrix;
+    - c3: a buffer has fewer columns than `columns`, or is not padded to whole
+      tiles.
 
     Example:
     ```mlir
@@ -68,20 +69,21 @@ def MLLMKernel_EmbeddingOp : MLLM_KernelOp<"embedding", ["getWeightNeeds"]> {
     Arg<StrAttr, "storage format of the table">:$format,
     Arg<MLLM_Size, "rows of the table: the vocabulary, or the context length">:$rows,
     Arg<MLLM_Size, "elements of a row: the hidden size">:$columns,
-    Arg<UnitAttr, "rows are chosen by the tokens' positions, not by their ids">:$by_position);
+    Arg<UnitAttr, "rows are selected by the tokens' positions instead of their ids">:$by_position);
   let assemblyFormat = [{
     `weights` `(` $table `:` type($table) `)` `outs` `(` $out `:` type($out) `)` attr-dict
   }];
 }
 
 def MLLMKernel_SelectRowsOp : MLLM_KernelOp<"select_rows", ["getRowsOf"]> {
-  let summary = "Copies the rows whose logits are wanted";
+  let summary = "Copies the rows whose logits are requested";
   let description = [{
-    Row i of the result is the row of `x` that the step lists as its i-th logits
-    row. Divided by rows of the result.
+    Row i of the result is the row of `x` at the i-th logits row index of the
+    step. Divided by rows of the result.
 
     Fails verification when:
-    - c1: a buffer has fewer columns than `columns`, or is not in whole tiles.
+    - c1: a buffer has fewer columns than `columns`, or is not padded to whole
+      tiles.
 
     Example:
     ```mlir
@@ -98,15 +100,15 @@ def MLLMKernel_SelectRowsOp : MLLM_KernelOp<"select_rows", ["getRowsOf"]> {
 }
 
 def MLLMKernel_RmsNormOp : MLLM_LocalKernelOp<"rms_norm", ["getWeightNeeds"]> {
-  let summary = "Divides groups of elements by their root mean square";
+  let summary = "RMS normalization of groups of elements";
   let description = [{
     y = x / sqrt(mean(x^2) + eps) [* weight] over groups of `columns`
-    neighboring elements; several groups are the heads of a row. Divided by
-    rows; where there are several groups, by columns in whole heads.
+    adjacent elements; several groups are the heads of a row. Divided by rows;
+    with several groups by columns, in whole heads.
 
     Fails verification when:
-    - c1: a buffer has fewer columns than the groups need, or is not in whole
-      tiles;
+    - c1: a buffer has fewer columns than the groups need, or is not padded to
+      whole tiles;
     - c2: the weight has fewer elements than a group.
 
     Example:
@@ -116,13 +118,13 @@ def MLLMKernel_RmsNormOp : MLLM_LocalKernelOp<"rms_norm", ["getWeightNeeds"]> {
     ```
   }];
   let arguments = (ins
-    Arg<Optional<MLLM_PackedVector>, "a factor for each element of a group", [MemRead]>:$weight,
+    Arg<Optional<MLLM_PackedVector>, "scale of each element of a group", [MemRead]>:$weight,
     Arg<MLLM_F32Rows, "[rows, groups * columns]", [MemRead]>:$x,
     Arg<MLLM_F32Rows, "[rows, groups * columns]; may be x", [MemWrite]>:$out,
     Arg<MLLM_Size, "elements of a group">:$columns,
     Arg<DefaultValuedAttr<MLLM_Size, "1">, "groups in a row">:$groups,
     Arg<F64Attr, "added to the mean of squares">:$eps,
-    Arg<MLLM_OverAttr, "the rows that the kernel works over">:$over);
+    Arg<MLLM_OverAttr, "the rows that the kernel processes">:$over);
   let assemblyFormat = [{
     (`over` $over^)? (`weights` `(` $weight^ `:` type($weight) `)`)?
     `ins` `(` $x `:` type($x) `)` `outs` `(` $out `:` type($out) `)` attr-dict
@@ -131,14 +133,14 @@ def MLLMKernel_RmsNormOp : MLLM_LocalKernelOp<"rms_norm", ["getWeightNeeds"]> {
 
 def MLLMKernel_LayerNormOp : MLLM_LocalKernelOp<"layer_norm", ["getWeightNeeds"],
     [AttrSizedOperandSegments]> {
-  let summary = "Gives groups of elements mean 0 and variance 1";
+  let summary = "Layer normalization of groups of elements";
   let description = [{
     y = (x - mean(x)) / sqrt(variance(x) + eps) [* weight] [+ bias] over groups
-    of `columns` neighboring elements. Divided by rows.
+    of `columns` adjacent elements. Divided by rows.
 
     Fails verification when:
-    - c1: a buffer has fewer columns than the groups need, or is not in whole
-      tiles;
+    - c1: a buffer has fewer columns than the groups need, or is not padded to
+      whole tiles;
     - c2: the weight or the bias has fewer elements than a group.
 
     Example:
@@ -148,14 +150,14 @@ def MLLMKernel_LayerNormOp : MLLM_LocalKernelOp<"layer_norm", ["getWeightNeeds"]
     ```
   }];
   let arguments = (ins
-    Arg<Optional<MLLM_PackedVector>, "a factor for each element of a group", [MemRead]>:$weight,
-    Arg<Optional<MLLM_PackedVector>, "a summand for each element of a group", [MemRead]>:$bias,
+    Arg<Optional<MLLM_PackedVector>, "scale of each element of a group", [MemRead]>:$weight,
+    Arg<Optional<MLLM_PackedVector>, "bias of each element of a group", [MemRead]>:$bias,
     Arg<MLLM_F32Rows, "[rows, groups * columns]", [MemRead]>:$x,
     Arg<MLLM_F32Rows, "[rows, groups * columns]; may be x", [MemWrite]>:$out,
     Arg<MLLM_Size, "elements of a group">:$columns,
     Arg<DefaultValuedAttr<MLLM_Size, "1">, "groups in a row">:$groups,
     Arg<F64Attr, "added to the variance">:$eps,
-    Arg<MLLM_OverAttr, "the rows that the kernel works over">:$over);
+    Arg<MLLM_OverAttr, "the rows that the kernel processes">:$over);
   let assemblyFormat = [{
     (`over` $over^)? (`weights` `(` $weight^ `:` type($weight) `)`)?
     (`bias` `(` $bias^ `:` type($bias) `)`)?
@@ -164,14 +166,14 @@ def MLLMKernel_LayerNormOp : MLLM_LocalKernelOp<"layer_norm", ["getWeightNeeds"]
 }
 
 def MLLMKernel_SoftmaxOp : MLLM_LocalKernelOp<"softmax"> {
-  let summary = "Exponentials of groups of elements, divided by their sum";
+  let summary = "Softmax of groups of elements";
   let description = [{
     y = exp(x - max(x)) / sum(exp(x - max(x))) over groups of `columns`
-    neighboring elements. Divided by rows.
+    adjacent elements. Divided by rows.
 
     Fails verification when:
-    - c1: a buffer has fewer columns than the groups need, or is not in whole
-      tiles.
+    - c1: a buffer has fewer columns than the groups need, or is not padded to
+      whole tiles.
 
     Example:
     ```mlir
@@ -183,27 +185,27 @@ def MLLMKernel_SoftmaxOp : MLLM_LocalKernelOp<"softmax"> {
     Arg<MLLM_F32Rows, "[rows, groups * columns]; may be x", [MemWrite]>:$out,
     Arg<MLLM_Size, "elements of a group">:$columns,
     Arg<DefaultValuedAttr<MLLM_Size, "1">, "groups in a row">:$groups,
-    Arg<MLLM_OverAttr, "the rows that the kernel works over">:$over);
+    Arg<MLLM_OverAttr, "the rows that the kernel processes">:$over);
   let assemblyFormat = [{
     (`over` $over^)? `ins` `(` $x `:` type($x) `)` `outs` `(` $out `:` type($out) `)` attr-dict
   }];
 }
 
 def MLLMKernel_QuantizeRowsOp : MLLM_LocalKernelOp<"quantize_rows", ["getRowsOf"]> {
-  let summary = "Rows of f32 as int8 with a scale per group";
+  let summary = "Quantizes f32 rows to int8 with a scale per group";
   let description = [{
-    For every `group` neighboring elements (the last group may be shorter):
-    scale = max|x| / 127 and q = roundeven(x / scale), 0 where the scale is 0,
-    all in f32. Rows are written as a `QuantizedRowLayout` of `segment` (which
-    divides the group, or holds a whole row) and `padded`, as `linear` takes
-    them. With `choices`, there are as many rows per token: the places of a
-    mixture of experts. Divided by rows.
+    For every `group` adjacent elements (the last group may be shorter): scale =
+    max|x| / 127 and q = roundeven(x / scale), or 0 if the scale is 0, all in
+    f32. Rows are written as a `QuantizedRowLayout` of `segment` (which divides
+    the group, or holds a whole row) and `padded`, as required by `linear`.
+    `choices` is the number of rows per token: the places of a mixture of
+    experts. Divided by rows.
 
     Fails verification when:
     - c1: the segments do not divide the groups, or do not fit into `padded`
       bytes of whole words;
-    - c2: a buffer has fewer columns than the kernel needs, or is not in whole
-      tiles.
+    - c2: a buffer has fewer columns than the kernel needs, or is not padded to
+      whole tiles.
 
     Example:
     ```mlir
@@ -215,26 +217,26 @@ def MLLMKernel_QuantizeRowsOp : MLLM_LocalKernelOp<"quantize_rows", ["getRowsOf"
     Arg<MLLM_F32Rows, "[rows, columns]", [MemRead]>:$x,
     Arg<MLLM_F32Rows, "[rows, words of a quantized row]", [MemWrite]>:$out,
     Arg<MLLM_Size, "elements of a row">:$columns,
-    Arg<MLLM_Size, "neighboring elements that share a scale">:$group,
-    Arg<MLLM_Size, "elements whose products are added up as integers">:$segment,
+    Arg<MLLM_Size, "adjacent elements that share a scale">:$group,
+    Arg<MLLM_Size, "elements whose products are accumulated as integers">:$segment,
     Arg<MLLM_Size, "bytes of a segment, padded">:$padded,
     Arg<DefaultValuedAttr<MLLM_Size, "1">, "rows per row of the row space">:$choices,
-    Arg<MLLM_OverAttr, "the rows that the kernel works over">:$over);
+    Arg<MLLM_OverAttr, "the rows that the kernel processes">:$over);
   let assemblyFormat = [{
     (`over` $over^)? `ins` `(` $x `:` type($x) `)` `outs` `(` $out `:` type($out) `)` attr-dict
   }];
 }
 
 def MLLMKernel_RoundRowsOp : MLLM_LocalKernelOp<"round_rows"> {
-  let summary = "Rows of f32 rounded to bf16";
+  let summary = "Rounds f32 rows to bf16";
   let description = [{
-    Each element rounded to nearest even: 4-byte words of two neighbors, the
-    first in the low half, zero after the last; as `linear` takes them for
-    weights of bf16. Divided by rows.
+    Rounds each element to nearest even. The result has 4-byte words of two
+    adjacent elements, the first one in the low half, padded with zeros; as
+    required by `linear` for bf16 weights. Divided by rows.
 
     Fails verification when:
-    - c1: a buffer has fewer columns than the kernel needs, or is not in whole
-      tiles.
+    - c1: a buffer has fewer columns than the kernel needs, or is not padded to
+      whole tiles.
 
     Example:
     ```mlir
@@ -245,28 +247,29 @@ def MLLMKernel_RoundRowsOp : MLLM_LocalKernelOp<"round_rows"> {
     Arg<MLLM_F32Rows, "[rows, columns]", [MemRead]>:$x,
     Arg<MLLM_F32Rows, "[rows, words of two elements]", [MemWrite]>:$out,
     Arg<MLLM_Size, "elements of a row">:$columns,
-    Arg<MLLM_OverAttr, "the rows that the kernel works over">:$over);
+    Arg<MLLM_OverAttr, "the rows that the kernel processes">:$over);
   let assemblyFormat = [{
     (`over` $over^)? `ins` `(` $x `:` type($x) `)` `outs` `(` $out `:` type($out) `)` attr-dict
   }];
   let extraClassDeclaration = [{
-    /// Words of a rounded row.
+    /// Number of words of a rounded row.
     static int64_t words(int64_t columns) { return (columns + 1) / 2; }
   }];
 }
 
 def MLLMKernel_ElementwiseOp : MLLM_KernelOp<"elementwise", ["getDivisionOf"],
     [IsolatedFromAbove]> {
-  let summary = "A scalar region applied to each element";
+  let summary = "Applies a scalar region to each element";
   let description = [{
     The region takes the element of each input and yields that of the result.
-    Divided by columns, `grain` tiles at a time.
+    Divided by columns, in units of `grain` tiles.
 
     Fails verification when:
-    - c1: a buffer has fewer columns than `columns`, or is not in whole tiles;
+    - c1: a buffer has fewer columns than `columns`, or is not padded to whole
+      tiles;
     - c2: the region does not take one f32 per input, does not end in a
-      `mllm.program.yield` of f32, or holds an op that is not a scalar
-      computation that always has a result.
+      `mllm.program.yield` of f32, or contains an op that is not a speculatable
+      scalar computation.
 
     Example:
     ```mlir
@@ -282,10 +285,10 @@ def MLLMKernel_ElementwiseOp : MLLM_KernelOp<"elementwise", ["getDivisionOf"],
     Arg<Variadic<MLLM_F32Rows>, "[rows, columns] each", [MemRead]>:$inputs,
     Arg<MLLM_F32Rows, "[rows, columns]; may be an input", [MemWrite]>:$out,
     Arg<MLLM_Size, "elements of a row">:$columns,
-    Arg<DefaultValuedAttr<MLLM_Size, "1">, "column tiles that stay with one worker">:$grain,
-    Arg<MLLM_OverAttr, "the rows that the kernel works over">:$over);
+    Arg<DefaultValuedAttr<MLLM_Size, "1">, "unit of the work division, in column tiles">:$grain,
+    Arg<MLLM_OverAttr, "the rows that the kernel processes">:$over);
   let regions = (region SizedRegion<1>:$body);
-  // What the ops of the region are is known once they are verified.
+  // The region is checked after its ops are verified.
   let hasRegionVerifier = 1;
   let assemblyFormat = [{
     (`over` $over^)? (`ins` `(` $inputs^ `:` type($inputs) `)`)?
@@ -302,8 +305,8 @@ def MLLMKernel_RopeOp : MLLM_LocalKernelOp<"rope"> {
 
     Fails verification when:
     - c1: `rotary_dim` is odd or greater than `head_dim`;
-    - c2: a buffer has fewer columns than the kernel needs, or is not in whole
-      tiles.
+    - c2: a buffer has fewer columns than the kernel needs, or is not padded to
+      whole tiles.
 
     Example:
     ```mlir
@@ -319,7 +322,7 @@ def MLLMKernel_RopeOp : MLLM_LocalKernelOp<"rope"> {
     Arg<MLLM_Size, "heads in a row">:$heads,
     Arg<MLLM_Size, "elements of a head">:$head_dim,
     Arg<MLLM_Size, "elements of a head that are rotated">:$rotary_dim,
-    Arg<UnitAttr, "pairs are neighbors rather than elements of two halves">:$interleaved);
+    Arg<UnitAttr, "pairs are adjacent elements instead of elements of two halves">:$interleaved);
   let assemblyFormat = [{
     `ins` `(` $cosines `,` $sines `,` $x `:` type($cosines) `,` type($sines) `,` type($x) `)`
     `outs` `(` $out `:` type($out) `)` attr-dict

@@ -447,21 +447,23 @@ def SpecializeSizes : Pass<"mllm-specialize", "::mlir::ModuleOp"> {
 def SynchronizeProgram : Pass<"mllm-synchronize-program", "::mlir::ModuleOp"> {
   let summary = "Insert the barriers that a program needs";
   let description = [{
-    Inserts a barrier into code fragments wherever a worker would touch elements
-    that another worker has touched since the last barrier, at least one of the
-    two writing, and before labels and jumps. What kernels touch, and how their
-    work is divided, is what `KernelOpInterface` says; a kernel also reads the
-    buffers to which fields of the step context point.
+    Inserts a barrier into code fragments before each instruction in which a
+    worker accesses elements that another worker has accessed since the last
+    barrier, if one of the accesses is a write, and before labels and jumps.
+    `KernelOpInterface` provides the accesses of kernels and the division of
+    their work; kernels also read the buffers to which fields of the step
+    context point.
 
-    With `few-tokens`, kernels that divide rows of the step are replicated where
-    that saves a barrier: in a step of at most so many tokens every worker
-    computes all rows, in buffers that are `per_worker`. Barriers that only
-    larger steps need become `unless_few`, and those that only steps need that
-    split attention `if_split`.
+    With `decode-tokens`, kernels that divide rows of the step are replicated if
+    this saves a barrier: in a step of at most that many tokens, every worker
+    computes all rows, in `per_worker` buffers. Barriers that only larger steps
+    need become `unless_decode`, and those that only steps with split attention
+    need become `if_split`.
 
-    All barriers and all marks of replication are removed first. So the pass is
-    idempotent, and a program whose kernels have been changed is right again
-    after it; it has to run before memory is planned.
+    All barriers, and all `replicated` and `per_worker` attributes, are removed
+    first. Therefore the pass is idempotent, and restores the barriers of a
+    program whose kernels have been changed. It must run before memory is
+    planned.
 
     ```mlir
     mllm.program.instruction { mllm.kernel.moe_sort ins(%chosen …) outs(%offsets, …) … }
@@ -469,17 +471,15 @@ def SynchronizeProgram : Pass<"mllm-synchronize-program", "::mlir::ModuleOp"> {
     mllm.program.instruction { mllm.kernel.moe_gather ins(%pairs, …) … }
     ```
 
-    Fails on an instruction whose kernels would need a barrier between them, and
-    on one that calls generated functions, which do not say what they touch.
+    Fails on an instruction whose kernels need a barrier between them, and on
+    calls of generated functions, whose accesses are unknown.
   }];
   let options = [
-    Option<"fewTokens", "few-tokens", "int64_t", /*default=*/"8",
-           "Most tokens of a step in which each worker computes norms and "
-           "other rows for itself, so that none waits for them; 0 for never. "
-           "What a fragment has in its attribute few_tokens takes precedence">];
+    Option<"decodeTokens", "decode-tokens", "int64_t", /*default=*/"8",
+           "maximum number of tokens of a step in which every worker computes norms and other rows redundantly; 0: never. The attribute decode_tokens of a fragment takes precedence">];
   let statistics = [
     Statistic<"numBarriers", "barriers", "Barriers inserted">,
-    Statistic<"numReplicated", "replicated", "Instructions replicated in small steps">];
+    Statistic<"numReplicated", "replicated", "Instructions replicated in decode-sized steps">];
 }
 
 #endif // LLMIR_DIALECT_MLLM_TRANSFORMS_PASSES

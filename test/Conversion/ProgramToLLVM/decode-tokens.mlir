@@ -1,8 +1,8 @@
 // RUN: llmir-opt %s --convert-program-to-llvm | FileCheck %s
 
-// In a step of few tokens a buffer that is per worker lies behind the arena,
-// a replicated kernel is called as if there were one worker, and barriers
-// unless_few are passed by.
+// In a decode-sized step, per-worker buffers are after the arena, replicated
+// kernels are called as for a single worker, and barriers with unless_decode
+// are skipped.
 
 llvm.func @k(%ctx: !llvm.ptr, %worker: i64, %workers: i64, %layer: i64, %x: !llvm.ptr, %y: !llvm.ptr) {
   llvm.return
@@ -20,7 +20,7 @@ llvm.func @k(%ctx: !llvm.ptr, %worker: i64, %workers: i64, %layer: i64, %x: !llv
 // CHECK: %[[ARENA_BYTES:.*]] = llvm.mlir.constant(1024 : i64)
 // CHECK: %[[BEHIND:.*]] = llvm.getelementptr %[[ARENA]][%[[ARENA_BYTES]]]
 // CHECK: %[[OWN:.*]] = llvm.getelementptr %[[BEHIND]][%[[BEFORE]]]
-mllm.program.fragment @llmir_step code attributes {arena_bytes = 1024 : i64, few_tokens = 4 : i64, worker_bytes = 8192 : i64} {
+mllm.program.fragment @llmir_step code attributes {arena_bytes = 1024 : i64, decode_tokens = 4 : i64, worker_bytes = 8192 : i64} {
   // CHECK: %[[C0:.*]] = llvm.mlir.constant(0 : i64)
   // CHECK: %[[X:.*]] = llvm.getelementptr %[[ARENA]][%[[C0]]]
   %x = mllm.program.buffer offset 0 : memref<8x16xf32>
@@ -43,7 +43,7 @@ mllm.program.fragment @llmir_step code attributes {arena_bytes = 1024 : i64, few
   // CHECK: ^[[WAIT]]:
   // CHECK: llvm.call %{{.*}}(%[[CTX]], %[[WORKER]]) : !llvm.ptr, (!llvm.ptr, i64) -> ()
   // CHECK: ^[[AFTER]]:
-  mllm.program.barrier unless_few
+  mllm.program.barrier unless_decode
   // CHECK: llvm.call @k(%[[CTX]], %[[WORKER]], %[[WORKERS]], %{{.*}}, %[[Y]], %[[X]])
   mllm.program.instruction {
     mllm.program.call @k(%y, %x) : memref<8x16xf32>, memref<8x16xf32>
