@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Emits a function for the kernels of a program, one for all that are equal,
-// and calls it in their place.
+// Emits a function for each distinct kernel of a program and replaces the
+// kernels with calls.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,8 +33,8 @@ namespace llmir {
 #define GEN_PASS_DEF_EMITKERNELS
 #include "llmir/Codegen/Passes.h.inc"
 
-/// Whether one function does the work of both kernels. Labels and other
-/// discardable attributes do not matter.
+/// Whether two kernels can share a function. Labels and other discardable
+/// attributes are ignored.
 static bool areEqual(Operation *a, Operation *b) {
   auto haveEqualRegions = [](auto regions) {
     auto [left, right] = regions;
@@ -58,7 +58,7 @@ public:
       : module(module), symbols(module),
         emitters(KernelEmitters::forCPU(module.getContext())), level(level) {}
 
-  /// The kernel's function, emitted unless that of an equal kernel exists.
+  /// Returns the kernel's function; emits it unless an equal kernel has one.
   FailureOr<func::FuncOp> functionFor(KernelOpInterface kernel);
 
   int64_t numFunctions() const { return functions.size(); }
@@ -71,7 +71,7 @@ private:
   SharedFunctions shared{symbols};
   KernelEmitters emitters;
   const CPULevel &level;
-  /// The first of equal kernels, and the function of all, in order.
+  /// The first of each set of equal kernels, with their function, in order.
   SmallVector<std::pair<KernelOpInterface, func::FuncOp>> functions;
 };
 } // namespace
@@ -116,7 +116,8 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
     for (auto fragment : module.getOps<FragmentOp>())
       for (auto instruction : fragment.getBody().getOps<InstructionOp>())
         llvm::append_range(kernels, kernelsOf(instruction));
-    // Kernels remain until all are emitted: later ones are compared with them.
+    // Kernels are erased after all are emitted, since later ones are compared
+    // with them.
     FunctionEmission emission(module, *cpuLevel);
     SmallVector<func::FuncOp> functions;
     for (KernelOpInterface kernel : kernels) {

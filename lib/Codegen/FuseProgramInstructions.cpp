@@ -51,8 +51,8 @@ static bool isFed(InstructionOp first, InstructionOp second) {
   });
 }
 
-/// Moves the ops of the second instruction into the first one: weights to its
-/// weights, kernels after its kernels.
+/// Moves the ops of the second instruction into the first one: weights after
+/// its weights, kernels after its kernels.
 InstructionOp FuseProgramInstructionsPass::fuse(InstructionOp first,
                                                 InstructionOp second) {
   Block &body = first.getBody().front();

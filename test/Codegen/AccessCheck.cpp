@@ -18,20 +18,20 @@ using mllm::kernel::WorkDivision;
 using mllm::kernel::WorkUnit;
 
 namespace {
-/// What a worker may do to a byte.
+/// The permitted effects of a worker on a byte.
 enum class Right : uint8_t {
-  None,   ///< Leave it alone.
-  Own,    ///< Make it what it is in the end.
-  Shared, ///< The same, if no other worker does.
+  None,   ///< Must not change it.
+  Own,    ///< Must write its final value.
+  Shared, ///< Must write its final value, unless another worker does.
 };
 
-/// Bytes that are compared at once: most of the memory stays as it is.
+/// Number of bytes compared at once: most of the memory does not change.
 constexpr size_t kChunk = 4096;
 
 /// The contents of all blocks.
 using Contents = std::vector<std::vector<uint8_t>>;
 
-/// A range of pieces of work.
+/// A range of units of work.
 struct Range {
   int64_t first, last;
   bool contains(int64_t i) const { return i >= first && i < last; }
@@ -59,7 +59,8 @@ private:
   Range rangeOf(const WorkDivision &division) const;
   bool isOwn(const CheckedOperand &operand, int64_t row, int64_t column,
              Range range) const;
-  /// body(byte offset in the block, whether it is the worker's own).
+  /// Calls body(byte offset in the block, whether the byte is the worker's
+  /// own).
   template <typename Body>
   void overElements(const CheckedOperand &operand, Body body) const;
   void poisonUnused(Contents &start) const;
@@ -69,21 +70,21 @@ private:
 
   const CheckedStep &step;
   int64_t workers;
-  /// The memory at the start of each phase, and at the end of the last one, as
-  /// one worker leaves it.
+  /// The memory at the start of each phase, and at the end of the last one, in
+  /// a run with one worker.
   std::vector<Contents> states;
   std::vector<Contents> claims; ///< Bytes that a worker has written, by phase.
-  // The worker that runs.
+  // The worker being run.
   int64_t worker = 0;
   size_t phase = 0;
   Contents begin; ///< The memory when the phase began.
-  std::vector<std::vector<Right>> rightsOfPhase; ///< Empty: not known yet.
+  std::vector<std::vector<Right>> rightsOfPhase; ///< Empty if not known yet.
   bool recording = false;
   std::string wrong;
 };
 } // namespace
 
-/// The checker whose worker runs now.
+/// The checker whose worker is running.
 static AccessChecker *running = nullptr;
 
 //===----------------------------------------------------------------------===//
@@ -113,8 +114,8 @@ static void poison(std::vector<uint8_t> &block, size_t byte, int64_t size,
 // Running
 //===----------------------------------------------------------------------===//
 
-/// The runtime's barrier: a worker that runs alone goes on with the memory that
-/// all of them would have made.
+/// Replaces the runtime's barrier: a worker that runs alone continues with the
+/// memory that all workers would have written.
 void AccessChecker::arrive(const LLMIRStepContext *, int64_t) {
   running->endPhase();
   ++running->phase;
@@ -158,7 +159,7 @@ void AccessChecker::endPhase() {
 // Divisions
 //===----------------------------------------------------------------------===//
 
-/// Contiguous ranges of whole grains, as equal as they can be.
+/// Contiguous ranges of whole grains of nearly equal sizes.
 Range AccessChecker::rangeOf(const WorkDivision &division) const {
   const int64_t count = division.unit == WorkUnit::Rows
                             ? step.limits.rows(division.over) * division.parts
@@ -168,8 +169,8 @@ Range AccessChecker::rangeOf(const WorkDivision &division) const {
           std::min((worker + 1) * grains / workers * division.grain, count)};
 }
 
-/// Whether an element belongs to a worker whose contiguous range of work is
-/// given.
+/// Whether an element belongs to a worker with the given contiguous range of
+/// work.
 bool AccessChecker::isOwn(const CheckedOperand &operand, int64_t row,
                           int64_t column, Range range) const {
   const int64_t parts = operand.division->parts;
@@ -192,7 +193,7 @@ bool AccessChecker::isOwn(const CheckedOperand &operand, int64_t row,
   return false;
 }
 
-/// Whether the elements of a worker follow from the division.
+/// Whether the division determines the elements of a worker.
 static bool isKnown(const CheckedOperand &operand) {
   return operand.division && operand.division->isKnown();
 }
@@ -210,14 +211,15 @@ void AccessChecker::overElements(const CheckedOperand &operand,
 }
 
 //===----------------------------------------------------------------------===//
-// What a worker may touch
+// Permitted accesses
 //===----------------------------------------------------------------------===//
 
 static bool isSameMemory(const CheckedOperand &a, const CheckedOperand &b) {
   return a.block == b.block && a.offset == b.offset;
 }
 
-/// Poisons what is written before it is read, and rows that nobody may touch.
+/// Poisons memory that is written before it is read, and rows that must not be
+/// accessed.
 void AccessChecker::poisonUnused(Contents &start) const {
   std::vector<CheckedOperand> known; // One for each memory.
   for (const CheckedPhase &each : step.phases) {
@@ -245,7 +247,7 @@ void AccessChecker::poisonUnused(Contents &start) const {
   }
 }
 
-/// Poisons what belongs to other workers, unless the worker may read any
+/// Poisons the elements of other workers, unless the worker may read any
 /// element through another operand.
 void AccessChecker::poisonOthers(Contents &contents) const {
   const std::vector<CheckedOperand> &operands = step.phases[phase].operands;
@@ -347,28 +349,30 @@ void AccessChecker::checkBytes(const Contents &end, size_t block, size_t first,
     switch (rightsOfPhase[block][byte]) {
     case Right::None:
       if (changed)
-        report("writes what is not its own:", block, byte);
+        report("writes an element that is not its own:", block, byte);
       break;
     case Right::Own:
       if (!right)
-        report("does not write its own, or reads what it may not:", block,
-               byte);
+        report("does not write its own element correctly, or depends on one "
+               "that it must not read:",
+               block, byte);
       claim = 1;
       break;
     case Right::Shared:
       if (!changed)
         break;
       if (!right)
-        report("writes something else than one worker alone:", block, byte);
+        report("writes another value than a single worker:", block, byte);
       else if (claim)
-        report("writes what another worker writes:", block, byte);
+        report("writes an element that another worker writes:", block, byte);
       claim = 1;
       break;
     }
   }
 }
 
-/// Whatever one worker alone writes in the phase some worker must write.
+/// Elements written by a single worker in the phase must be written by some
+/// worker.
 void AccessChecker::checkClaims() {
   for (size_t block = 0; block < step.blocks.size(); ++block) {
     const std::vector<uint8_t> &before = states[phase][block];

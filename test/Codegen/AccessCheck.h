@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Whether the workers of a compiled kernel touch what KernelOpInterface says:
-// each of them runs alone, on memory in which everything that it may not read
-// is poisoned, and must write its own elements and nothing else.
+// Checks the accesses of compiled kernels against KernelOpInterface: each
+// worker runs alone, on memory in which everything that it must not read is
+// poisoned, and must write exactly its own elements.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,8 +25,8 @@
 
 namespace llmir::test {
 
-/// Quiet NaNs that no computation makes: what is not written yet, and what must
-/// not be read. A copy of one onto the other shows.
+/// Quiet NaNs that computations do not produce: uninitialized memory, and
+/// memory that must not be read. They differ, so that copies are detected.
 inline constexpr uint32_t kUnwritten = 0x7fc0dead, kForbidden = 0x7fc0f0f0;
 
 /// Memory that a step may write to.
@@ -39,13 +39,13 @@ struct MemoryBlock {
 struct CheckedOperand {
   size_t block, offset; ///< Offset in bytes.
   int64_t rows, columns, stride, elementBytes;
-  int64_t usedRows; ///< Those that the kernel may touch.
+  int64_t usedRows; ///< Rows that the kernel may access.
   bool reads = false, writes = false;
-  /// The elements that a worker touches; without value, any of them.
+  /// The elements that a worker accesses; without value, any of them.
   std::optional<mllm::kernel::WorkDivision> division = std::nullopt;
 };
 
-/// What kernels touch between two barriers.
+/// The accesses of kernels between two barriers.
 struct CheckedPhase {
   std::vector<CheckedOperand> operands;
   /// Blocks of which any worker may write any byte (the KV cache).
@@ -55,21 +55,20 @@ struct CheckedPhase {
 /// A compiled step.
 struct CheckedStep {
   LLMIRStepFunction function = nullptr;
-  LLMIRStepContext context{}; ///< Its runtime is that of the check.
+  LLMIRStepContext context{}; ///< With the runtime of the check.
   mllm::kernel::StepLimits limits;
   std::vector<MemoryBlock> blocks;
   std::vector<CheckedPhase> phases; ///< One more than there are barriers.
 };
 
-/// Runs each of several workers alone and gives what is wrong with what it
-/// touches; empty if nothing is. Compared with one worker that does all of the
-/// work, a worker must in each phase
-/// - write the elements of the operand's division in the same way, whatever the
-///   elements hold that it may not read, and
-/// - leave everything else as it is; or, where any worker may touch any
-/// element,
-///   write what no other worker writes.
-/// The memory is left as it was.
+/// Runs each of several workers alone and returns a description of the first
+/// wrong access; empty if there is none. Compared with a single worker that
+/// does all of the work, in each phase a worker must
+/// - write the same values to its elements of the operand's division,
+///   independent of the elements that it must not read, and
+/// - not change anything else; or, if any worker may access any element,
+/// write only elements that no other worker writes.
+/// Restores the memory.
 std::string findWrongAccess(const CheckedStep &step, int64_t workers);
 
 } // namespace llmir::test

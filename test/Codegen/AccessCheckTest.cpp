@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the check of accesses finds, in kernels written by hand.
+// Tests that the check of accesses detects errors in handwritten kernels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,7 +49,7 @@ protected:
     std::vector<float> before(memory, memory + 2 * kSize);
     std::string wrong = findWrongAccess(step, workers);
     EXPECT_TRUE(std::equal(before.begin(), before.end(), memory))
-        << "the memory is not what it was";
+        << "the memory was not restored";
     return wrong;
   }
 
@@ -82,7 +82,7 @@ TEST_F(AccessCheckTest, AcceptsRows) {
 }
 
 TEST_F(AccessCheckTest, FindsAnotherDivision) {
-  // Whole chunks of rows, as loops without a remainder would have it.
+  // Whole chunks of rows, as in loops without a remainder.
   std::string wrong = find(
       [](const LLMIRStepContext *ctx, int64_t worker, int64_t workers) {
         const int64_t chunk = (kTokens + workers - 1) / workers;
@@ -90,8 +90,9 @@ TEST_F(AccessCheckTest, FindsAnotherDivision) {
                    std::min((worker + 1) * chunk, kTokens));
       },
       2);
-  EXPECT_EQ(wrong,
-            "worker 0 of 2 writes what is not its own: operand 1 [3, 0]");
+  EXPECT_EQ(
+      wrong,
+      "worker 0 of 2 writes an element that is not its own: operand 1 [3, 0]");
 }
 
 TEST_F(AccessCheckTest, FindsWhatNobodyWrites) {
@@ -101,12 +102,13 @@ TEST_F(AccessCheckTest, FindsWhatNobodyWrites) {
           rightRows(ctx, worker, workers);
       },
       2);
-  EXPECT_EQ(wrong, "worker 1 of 2 does not write its own, or reads what it may "
-                   "not: operand 1 [3, 0]");
+  EXPECT_EQ(wrong, "worker 1 of 2 does not write its own element correctly, or "
+                   "depends on one that it "
+                   "must not read: operand 1 [3, 0]");
 }
 
 TEST_F(AccessCheckTest, FindsReadsOfOthersElements) {
-  // Each row takes the first element of the row before it.
+  // Each row reads the first element of the previous row.
   LLMIRStepFunction function = [](const LLMIRStepContext *ctx, int64_t worker,
                                   int64_t workers) {
     const int64_t last = (worker + 1) * kTokens / workers;
@@ -115,23 +117,25 @@ TEST_F(AccessCheckTest, FindsReadsOfOthersElements) {
         bufferY(ctx)[row * kColumns + column] =
             bufferX(ctx)[std::max<int64_t>(row - 1, 0) * kColumns];
   };
-  EXPECT_EQ(find(function, 2), "worker 1 of 2 does not write its own, or reads "
-                               "what it may not: operand 1 [3, 0]");
+  EXPECT_EQ(find(function, 2), "worker 1 of 2 does not write its own element "
+                               "correctly, or depends on one that it "
+                               "must not read: operand 1 [3, 0]");
   operands()[0].division.reset(); // Any worker may read any element.
   EXPECT_EQ(find(function, 2), "");
 }
 
 TEST_F(AccessCheckTest, FindsReadsOfUnusedRows) {
-  // The row after those of the step is poison, so one worker alone has other
-  // bits than what memory held; a worker that has them too is not told apart.
+  // The row after those of the step is poisoned, so a single worker reads the
+  // poison; a worker that also reads it cannot be distinguished.
   LLMIRStepFunction function = [](const LLMIRStepContext *ctx, int64_t worker,
                                   int64_t workers) {
     rightRows(ctx, worker, workers);
     if (worker == 0 && workers > 1)
       bufferY(ctx)[0] += bufferX(ctx)[kTokens * kColumns];
   };
-  EXPECT_EQ(find(function, 2), "worker 0 of 2 does not write its own, or reads "
-                               "what it may not: operand 1 [0, 0]");
+  EXPECT_EQ(find(function, 2), "worker 0 of 2 does not write its own element "
+                               "correctly, or depends on one that it "
+                               "must not read: operand 1 [0, 0]");
 }
 
 TEST_F(AccessCheckTest, FindsRowsBeyondTheStep) {
@@ -142,8 +146,9 @@ TEST_F(AccessCheckTest, FindsRowsBeyondTheStep) {
           doubleRows(ctx, kTokens, kRows);
       },
       2);
-  EXPECT_EQ(wrong,
-            "worker 1 of 2 writes what is not its own: operand 1 [7, 0]");
+  EXPECT_EQ(
+      wrong,
+      "worker 1 of 2 writes an element that is not its own: operand 1 [7, 0]");
 }
 
 TEST_F(AccessCheckTest, KnowsColumns) {
@@ -160,10 +165,10 @@ TEST_F(AccessCheckTest, KnowsColumns) {
   };
   for (int64_t workers : {1, 2, 3})
     EXPECT_EQ(find(function, workers), "");
-  // Both tiles stay with one worker.
+  // Both tiles belong to one worker.
   operands()[1].division->grain = 2;
   EXPECT_EQ(find(function, 2),
-            "worker 0 of 2 writes what is not its own: operand 1 "
+            "worker 0 of 2 writes an element that is not its own: operand 1 "
             "[0, 0]");
 }
 
@@ -178,8 +183,9 @@ TEST_F(AccessCheckTest, KnowsHeads) {
   };
   for (int64_t workers : {1, 2, 3, 5})
     EXPECT_EQ(find(function, workers), "");
-  EXPECT_EQ(find(rightRows, 2),
-            "worker 0 of 2 writes what is not its own: operand 1 [0, 8]");
+  EXPECT_EQ(
+      find(rightRows, 2),
+      "worker 0 of 2 writes an element that is not its own: operand 1 [0, 8]");
 }
 
 TEST_F(AccessCheckTest, KnowsTheFirstWorker) {
@@ -191,9 +197,9 @@ TEST_F(AccessCheckTest, KnowsTheFirstWorker) {
       doubleRows(ctx, 0, kTokens);
   };
   EXPECT_EQ(find(function, 3), "");
-  EXPECT_EQ(find(rightRows, 2),
-            "worker 0 of 2 does not write its own, or reads "
-            "what it may not: operand 1 [3, 0]");
+  EXPECT_EQ(find(rightRows, 2), "worker 0 of 2 does not write its own element "
+                                "correctly, or depends on one that it "
+                                "must not read: operand 1 [3, 0]");
 }
 
 TEST_F(AccessCheckTest, FindsTwoWritersOfOneElement) {
@@ -203,8 +209,8 @@ TEST_F(AccessCheckTest, FindsTwoWritersOfOneElement) {
   LLMIRStepFunction all = [](const LLMIRStepContext *ctx, int64_t, int64_t) {
     doubleRows(ctx, 0, kTokens);
   };
-  EXPECT_EQ(find(all, 2).substr(0, 46),
-            "worker 1 of 2 writes what another worker write");
+  EXPECT_EQ(find(all, 2).substr(0, 57),
+            "worker 1 of 2 writes an element that another worker write");
   LLMIRStepFunction none = [](const LLMIRStepContext *ctx, int64_t worker,
                               int64_t workers) {
     if (worker > 0 || workers == 1)
@@ -216,8 +222,8 @@ TEST_F(AccessCheckTest, FindsTwoWritersOfOneElement) {
     rightRows(ctx, worker, workers);
     bufferY(ctx)[0] += static_cast<float>(workers);
   };
-  EXPECT_EQ(find(other, 2).substr(0, 61),
-            "worker 0 of 2 writes something else than one worker alone: op");
+  EXPECT_EQ(find(other, 2).substr(0, 59),
+            "worker 0 of 2 writes another value than a single worker: op");
 }
 
 TEST_F(AccessCheckTest, FindsWritesOutsideOfOperands) {
@@ -227,8 +233,9 @@ TEST_F(AccessCheckTest, FindsWritesOutsideOfOperands) {
         bufferX(ctx)[kSize - 1] = 0;
       },
       2);
-  EXPECT_EQ(wrong.substr(0, 57),
-            "worker 0 of 2 writes what is not its own: operand 0 [7, 3");
+  EXPECT_EQ(
+      wrong.substr(0, 68),
+      "worker 0 of 2 writes an element that is not its own: operand 0 [7, 3");
 }
 
 //===----------------------------------------------------------------------===//
@@ -236,7 +243,7 @@ TEST_F(AccessCheckTest, FindsWritesOutsideOfOperands) {
 //===----------------------------------------------------------------------===//
 
 TEST_F(AccessCheckTest, GoesOnWithTheMemoryOfAllWorkers) {
-  // y = 2 x, then x = the row of y before it.
+  // y = 2 x, then x = the previous row of y.
   CheckedPhase second;
   second.operands = {operands()[1], operands()[0]};
   std::swap(second.operands[0].reads, second.operands[0].writes);
@@ -258,7 +265,8 @@ TEST_F(AccessCheckTest, GoesOnWithTheMemoryOfAllWorkers) {
   // The rows of y belong to their writers.
   step.phases[1].operands[0].division = WorkDivision::rows(RowSpace::Tokens);
   EXPECT_EQ(find(function, 2),
-            "worker 0 of 2 does not write its own, or reads what it may not: "
+            "worker 0 of 2 does not write its own element correctly, or "
+            "depends on one that it must not read: "
             "operand 1 [0, 0] in phase 1");
   // There is no barrier.
   EXPECT_EQ(find(rightRows, 2), "there are 1 phases");

@@ -6,16 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Times attention alone, on one thread, beside what the machine can do:
+// Measures attention on one thread, compared with the limits of the machine:
 //
 //   llmir-attention-bench FORMAT HEADS KV_HEADS HEAD_DIM [BLOCK_SIZE] [LEVEL]
 //
 // FORMAT is f32, f16, bf16 or q8. Decoding is 16 sequences of 4096 keys, more
-// than any cache holds, with blocks in order and in none, and with block tables
-// that name a few blocks over and over, which a cache does hold: what computing
-// alone takes.
-// Prefilling is one prompt of 512 and of 2048 tokens. The limit is measured
-// before each round, and shares are medians of the rounds'.
+// than fits into any cache, with ordered and shuffled blocks, and with block
+// tables that repeat a few blocks, which do fit into a cache, to measure
+// computation alone.
+// Prefill is one prompt of 512 and of 2048 tokens. The limit is measured before
+// each round; ratios are medians of all rounds.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,18 +43,18 @@ constexpr int kRounds = 9;
 /// Some tokens of some sequences.
 struct Work {
   int64_t sequences, keys, tokens; ///< Tokens of each sequence.
-  int64_t distinctKeys = 0; ///< Keys that there are; 0: as many as are read.
-  bool inOrder = false;     ///< Blocks, as a fresh cache gives them.
+  int64_t distinctKeys = 0; ///< Number of distinct keys; 0: all that are read.
+  bool inOrder = false;     ///< Blocks in the order of a new cache.
 };
 
-/// Memory in large pages, as the runtime's pool is.
+/// Memory in huge pages, like the runtime's pool.
 struct LargePages {
   explicit LargePages(size_t size)
       : memory(static_cast<uint8_t *>(std::aligned_alloc(
                    kPage, (size + kPage - 1) / kPage * kPage)),
                &std::free),
         length(size) {
-    madvise(memory.get(), size, MADV_HUGEPAGE); // Advice: may be refused.
+    madvise(memory.get(), size, MADV_HUGEPAGE); // May fail: only a hint.
   }
   uint8_t *data() { return memory.get(); }
   size_t size() const { return length; }
@@ -65,7 +65,7 @@ private:
   size_t length;
 };
 
-/// A pool in which any bits are small numbers.
+/// A pool whose contents are small values in any format.
 struct Pool {
   Pool(const KVBlockLayout &layout, KVFormat format, const Work &work)
       : bytes(static_cast<size_t>(distinctBlocks(layout, work) *
@@ -208,13 +208,13 @@ int fail(const std::string &message) {
 
 int main(int argc, char **argv) {
   if (argc < 5)
-    return fail("expected FORMAT HEADS KV_HEADS HEAD_DIM; see the head of "
+    return fail("expected FORMAT HEADS KV_HEADS HEAD_DIM; see the top of "
                 "AttentionBench.cpp");
   auto format = kvFormatFromName(argv[1]);
   const CPULevel *level =
       findCPULevel(argc > 6 ? argv[6] : CpuFeatures::host().level());
   if (!format || !level)
-    return fail("there is no such format or level");
+    return fail("unknown format or level");
   AttentionAttributes attention;
   attention.kvFormat = argv[1];
   attention.heads = std::stoll(argv[2]);

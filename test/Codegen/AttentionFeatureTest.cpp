@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Everything that attention may be told, against the reference: windows, caps,
-// sinks, masks, slopes, rows that see nothing, and memory that must not matter.
+// All options of attention against the reference: windows, caps, sinks, masks,
+// slopes, rows without visible keys, and memory that must not affect results.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,17 +29,17 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kLowest = std::numeric_limits<float>::lowest();
 
-/// Over what a mask differs; the buffer's rows are named first.
+/// The dimensions of a mask; those of the buffer's rows first.
 enum class MaskShape {
   None,
   Full,      ///< [sequence, head, query] x [key].
   Token,     ///< [token of the step] x [key].
   Head,      ///< [head] x [key].
   Query,     ///< [sequence] x [query], the same for all keys.
-  OneColumns ///< One row of [head, query, key]: no padding between.
+  OneColumns ///< One row of [head, query, key] without padding.
 };
 
-/// Where the sinks are.
+/// The storage of the sinks.
 enum class OperandPlace { None, Weight, Buffer };
 
 struct Features {
@@ -82,10 +82,10 @@ const Features kFeatures[] = {
      OperandPlace::Weight, true, MaskShape::Token},
 };
 
-// No key; one; the borders of a tile and of blocks; more queries than keys.
+// No key; one; the boundaries of a tile and of blocks; more queries than keys.
 const std::vector<SequenceShape> kSequences = {
     {0, 2}, {1, 1}, {15, 3}, {16, 16}, {17, 1}, {33, 5}, {100, 2}, {5, 9}};
-constexpr int64_t kTokens = 39, kMostQueries = 16, kMostKeys = 100;
+constexpr int64_t kTokens = 39, kMaxQueries = 16, kMaxKeys = 100;
 
 /// A mask as a tensor for the reference, and as the kernel's buffer.
 struct Mask {
@@ -95,7 +95,7 @@ struct Mask {
 };
 
 Mask makeMask(MaskShape shape, int64_t heads, Random &random) {
-  constexpr int64_t padded = 112; // kMostKeys in whole tiles.
+  constexpr int64_t padded = 112; // kMaxKeys in whole tiles.
   int64_t sequences = static_cast<int64_t>(kSequences.size());
   Mask mask;
   std::vector<int64_t> sizes;
@@ -103,25 +103,25 @@ Mask makeMask(MaskShape shape, int64_t heads, Random &random) {
   case MaskShape::None:
     return mask;
   case MaskShape::Full:
-    sizes = {sequences, heads, kMostQueries, kMostKeys};
-    mask.strides = {heads * kMostQueries * padded, kMostQueries * padded,
-                    padded, 0, 1};
+    sizes = {sequences, heads, kMaxQueries, kMaxKeys};
+    mask.strides = {heads * kMaxQueries * padded, kMaxQueries * padded, padded,
+                    0, 1};
     break;
   case MaskShape::Token:
-    sizes = {1, 1, kTokens, kMostKeys};
+    sizes = {1, 1, kTokens, kMaxKeys};
     mask.strides = {0, 0, 0, padded, 1};
     break;
   case MaskShape::Head:
-    sizes = {1, heads, 1, kMostKeys};
+    sizes = {1, heads, 1, kMaxKeys};
     mask.strides = {0, padded, 0, 0, 1};
     break;
   case MaskShape::Query:
-    sizes = {sequences, 1, kMostQueries, 1};
+    sizes = {sequences, 1, kMaxQueries, 1};
     mask.strides = {16, 0, 1, 0, 0};
     break;
   case MaskShape::OneColumns:
-    sizes = {1, heads, kMostQueries, kMostKeys};
-    mask.strides = {0, kMostQueries * kMostKeys, kMostKeys, 0, 1};
+    sizes = {1, heads, kMaxQueries, kMaxKeys};
+    mask.strides = {0, kMaxQueries * kMaxKeys, kMaxKeys, 0, 1};
     break;
   }
   mask.tensor = reference::Tensor(reference::ElementKind::F32, sizes);
@@ -133,9 +133,9 @@ Mask makeMask(MaskShape shape, int64_t heads, Random &random) {
                         : static_cast<double>(random.uniform(-3.0f, 3.0f));
   }
   bool oneRow = shape == MaskShape::OneColumns;
-  mask.columns = shape == MaskShape::Query ? kMostQueries
+  mask.columns = shape == MaskShape::Query ? kMaxQueries
                  : oneRow                  ? mask.tensor.size()
-                                           : kMostKeys;
+                                           : kMaxKeys;
   mask.rows = mask.tensor.size() / mask.columns;
   return mask;
 }
@@ -143,13 +143,13 @@ Mask makeMask(MaskShape shape, int64_t heads, Random &random) {
 /// One case as a program of one instruction.
 class AttentionRun {
 public:
-  static constexpr uint64_t kSeed = 7; ///< Of keys and values.
+  static constexpr uint64_t kSeed = 7; ///< Seed of the keys and values.
 
   AttentionRun(const Features &features, TensorFormat format,
                const CPULevel &level, int64_t blockSize);
 
-  /// Output rows of the sequences, in the order of kSequences whatever the
-  /// order of the batch.
+  /// Output rows of the sequences in the order of kSequences, independent of
+  /// the order of the batch.
   std::vector<float> run(const std::vector<size_t> &order, int64_t workers);
   std::vector<double> expected();
 
@@ -185,7 +185,7 @@ AttentionRun::AttentionRun(const Features &features, TensorFormat format,
   Random random(11);
   queries = random.values(kTokens * features.heads * features.headDim, -2, 2);
   sinks = random.values(features.heads, -2.0f, 2.0f);
-  sinks.front() = -kInfinity; // A head without one.
+  sinks.front() = -kInfinity; // A head without a sink.
   for (int64_t h = 0; features.slopes && h < features.heads; ++h)
     slopes.push_back(std::pow(2.0, -8.0 * double(h + 1) / features.heads));
   mask = makeMask(features.mask, features.heads, random);
@@ -363,7 +363,7 @@ TEST_P(AttentionFeatures, AgreeWithTheReference) {
   std::vector<float> actual = run->run(kInOrder, 1);
   std::vector<double> expected = run->expected();
   EXPECT_LE(normalizedError(actual, expected), run->rounding.tolerance());
-  // A row that sees nothing is zero, not almost zero.
+  // A row without visible keys is exactly zero.
   int64_t rows = 0, v = run->features.valueDim;
   for (size_t at = 0; at < expected.size(); at += v) {
     auto begin = expected.begin() + at;
@@ -379,7 +379,7 @@ TEST_P(AttentionFeatures, AgreeWithTheReference) {
 TEST_P(AttentionFeatures, GiveTheSameBitsWithAnyNumberOfWorkersInAnyOrder) {
   std::vector<float> one = run->run(kInOrder, 1);
   EXPECT_TRUE(sameBits(one, run->run(kInOrder, 3)));
-  // A mask belongs to a place in the batch.
+  // A mask is addressed by the index of the sequence in the batch.
   if (run->features.mask != MaskShape::None)
     return;
   EXPECT_TRUE(sameBits(one, run->run({7, 6, 5, 4, 3, 2, 1, 0}, 1)));
@@ -388,7 +388,7 @@ TEST_P(AttentionFeatures, GiveTheSameBitsWithAnyNumberOfWorkersInAnyOrder) {
 
 TEST_P(CausalAttention, DoesNotReadWhatItMustNotSee) {
   std::vector<float> clean = run->run(kInOrder, 1);
-  // Sequence 3 has 16 keys and 16 queries: from key 9 on nothing is a number.
+  // Sequence 3 has 16 keys and 16 queries: all values from key 9 on are NaN.
   constexpr size_t sequence = 3;
   constexpr int64_t firstKey = 9;
   const float poison[] = {kInfinity, -kInfinity, std::nanf("")};
@@ -441,8 +441,8 @@ INSTANTIATE_TEST_SUITE_P(, CausalAttention,
                                           testing::ValuesIn(causalFeatures())),
                          nameOf);
 
-// Block sizes and features meet in the addresses of a tile only: one case with
-// accumulators in registers and one in memory.
+// Block sizes and features interact only in the addresses of a tile: one case
+// with accumulators in registers and one in memory.
 INSTANTIATE_TEST_SUITE_P(
     , AttentionBlockSizes,
     testing::Combine(testing::ValuesIn(attentionLevels()),

@@ -14,10 +14,10 @@
 
 namespace llmir::test {
 
-/// Of each layer's pool: the layer that tests use is the second one.
+/// Number of layers of a pool: tests use the second one.
 static constexpr int64_t kMargin = 1024;
 
-/// A block number that no pool has: reading there ends the program.
+/// An invalid block index: reading it crashes.
 static constexpr int32_t kNoBlock = 0x40000000;
 
 KVPool::KVPool(TensorFormat format, const KVBlockLayout &layout,
@@ -98,7 +98,7 @@ StepInputs CachedBatch::place(const std::vector<size_t> &order) {
   inputs.poolBytes = pool->bytes.size();
   inputs.blockTableStride = most;
   inputs.queryOffsets = {0};
-  int64_t block = total; // Blocks are taken from the last one on.
+  int64_t block = total; // Blocks are allocated in descending order.
   for (size_t s : order) {
     std::vector<int32_t> table(most, kNoBlock);
     for (int64_t i = 0; i < numBlocks(s); ++i)

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A paged cache that tests fill by hand, and what attention over it must give,
-// by the reference.
+// A paged cache that tests fill, and the expected results of attention over it,
+// computed by the reference.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@
 
 namespace llmir::test {
 
-/// The attributes of attention kernels, and how tests call them.
+/// The attributes of attention kernels.
 struct AttentionAttributes {
   std::string kvFormat;
   int64_t heads = 0, kvHeads = 0, headDim = 0, valueDim = 0, blockSize = 0;
@@ -54,8 +54,8 @@ struct SequenceShape {
   int64_t keys, queries;
 };
 
-/// The pool of one layer. Every byte that no token was stored in is a NaN, and
-/// so is everything around the layer.
+/// The pool of one layer. Everything around the layer and all elements without
+/// a stored token are NaN.
 class KVPool {
 public:
   KVPool(TensorFormat format, const KVBlockLayout &layout, int64_t numBlocks);
@@ -76,12 +76,12 @@ public:
               std::vector<SequenceShape> shapes, uint64_t seed);
 
   /// A step of the sequences in that order, with keys and values stored in a
-  /// new pool, in blocks of no order. Entries of the block tables behind a
-  /// sequence's end are no blocks.
+  /// new pool, in shuffled blocks. Entries of the block tables past a
+  /// sequence's end are invalid.
   StepInputs place(const std::vector<size_t> &order);
-  /// Blocks that a sequence needs.
+  /// The number of blocks of a sequence.
   int64_t numBlocks(size_t sequence) const;
-  /// The values as the cache holds them.
+  /// The values as stored in the cache.
   std::vector<double> cached(const std::vector<float> &values) const;
 
   TensorFormat format;
@@ -91,8 +91,8 @@ public:
   std::unique_ptr<KVPool> pool;
 };
 
-/// What compiled code rounds at a level: nothing, or queries to two bf16
-/// numbers and weights to one where products of bf16 numbers are its own.
+/// The rounding of compiled code on a level: none, or queries to two bf16
+/// values and weights to one on levels with bf16 dot products.
 struct AttentionRounding {
   AttentionRounding(const CPULevel &level, TensorFormat format)
       : bf16(format == TensorFormat::BF16 && level.hasBf16Dots()) {}
@@ -101,15 +101,15 @@ struct AttentionRounding {
     params.rounding = bf16 ? reference::AttentionRounding::Bf16
                            : reference::AttentionRounding::None;
   }
-  /// The error that is left: weights on a border between two bf16 numbers may
-  /// be rounded to either, 6e-9 for each of them in some 100 rows of 32 keys.
+  /// The remaining error bound: weights close to a tie between two bf16 values
+  /// may be rounded to either, 6e-9 for each of them in some 100 rows of 32
+  /// keys.
   double tolerance() const { return bf16 ? 5e-8 : 1e-10; }
 
   bool bf16;
 };
 
-/// A level of each kind that attention to numbers of 16 and 32 bits has code
-/// for: the others' is the same.
+/// One level for each kind of code of attention over 16- and 32-bit elements.
 std::vector<const CPULevel *> attentionLevels();
 
 } // namespace llmir::test

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The paged cache: what append_kv writes, and attention over it for a ragged
-// batch, against float64 on the values that the cache holds.
+// append_kv, and attention over the cache for a ragged batch, compared with
+// float64 on the values in the cache.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,24 +41,24 @@ const Geometry kGeometries[] = {
     {8, 1, 128, 128, 16},
     {2, 1, 256, 256, 32},
     {8, 2, 64, 64, 8},
-    // Heads of one number, of odd sizes, and of V wider or narrower than of K.
+    // Heads of one element, of odd sizes, and with V wider or narrower than K.
     {2, 2, 1, 1, 16},
     {6, 3, 7, 7, 8},
     {4, 2, 48, 32, 16},
     {4, 1, 20, 52, 8},
-    // A block of no power of two, and one of two tokens.
+    // A block size that is not a power of two, and one of two tokens.
     {2, 1, 16, 16, 24},
     {2, 1, 16, 8, 2},
-    // V of more than registers hold, with lanes left over.
+    // V that exceeds the registers, with remaining lanes.
     {2, 1, 32, 523, 16}};
 
-/// A sequence of the batch: what is in the cache before, and what is new.
+/// A sequence of the batch: numbers of cached and of new tokens.
 struct Sequence {
   int64_t before, added;
   int64_t length() const { return before + added; }
 };
 
-// A fresh prompt, decoding across a block border, a chunk in the middle, the
+// A new prompt, decoding across a block boundary, a chunk in the middle, the
 // last slot of a block, a single first token.
 const std::vector<Sequence> kBatch = {{0, 5},  {32, 1}, {30, 17},
                                       {15, 1}, {0, 1},  {47, 2}};
@@ -76,7 +76,7 @@ struct AttentionCase {
   Values values;
   unsigned k = 0, v = 0, q = 0, out = 0;
   KVBlockLayout layout;
-  /// Room for the batch, and a prime number of blocks.
+  /// Enough blocks for the batch; a prime number.
   int64_t numBlocks() const { return shape.blockSize < 8 ? 101 : 29; }
   int64_t layerBytes() const { return numBlocks() * layout.blockBytes(); }
 };
@@ -149,8 +149,8 @@ AttentionProgram::AttentionProgram(TensorFormat format, const Geometry &shape,
 /// A pool with the cached positions of some sequences, and the step's arrays.
 class Step {
 public:
-  /// `parts` are the sequences that take part and how many of their new tokens
-  /// were computed before (chunking) and are computed now.
+  /// `parts` are the sequences of the step, with the numbers of their new
+  /// tokens that were computed before (chunking) and are computed now.
   struct Part {
     size_t sequence;
     int64_t done, now;
@@ -164,7 +164,7 @@ public:
     inputs.layerStride = c.layerBytes();
     inputs.blockTableStride = 48 / c.shape.blockSize + 2;
     inputs.queryOffsets = {0};
-    int64_t block = 5; // Blocks in no order: 5, 12, 19, 2, …
+    int64_t block = 5; // Shuffled blocks: 5, 12, 19, 2, …
     for (const Part &part : parts) {
       const Sequence &sequence = kBatch[part.sequence];
       int64_t length = sequence.before + part.done + part.now;
@@ -191,7 +191,7 @@ public:
     }
   }
 
-  /// Writes a position's K and V where the layout says.
+  /// Writes a position's K and V in the cache layout.
   void store(AlignedBytes &into, int64_t slot, size_t sequence,
              int64_t position) const {
     const Geometry &shape = c.shape;
@@ -209,7 +209,7 @@ public:
     }
   }
 
-  /// Writes the new tokens' rows, runs, and gives the output rows.
+  /// Writes the new tokens' rows, runs, and returns the output rows.
   std::vector<float> run(LoadedProgram &loaded, int64_t workers) {
     loaded.clearArena();
     int64_t row = 0;
@@ -229,7 +229,7 @@ public:
     return loaded.rows(c.out, inputs.numTokens);
   }
 
-  /// The pool as it must be after the step.
+  /// The expected pool after the step.
   AlignedBytes expectedPool() const {
     AlignedBytes expected(pool.size());
     std::memcpy(expected.data(), pool.data(), pool.size());

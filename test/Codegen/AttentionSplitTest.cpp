@@ -7,8 +7,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Long sequences: chunks of keys that workers share out and merge give the bits
-// of whole sequences, alone and in a batch; and when a step splits them.
+// Long sequences: chunks of keys that are divided among workers and merged give
+// the same bits as whole sequences, alone and in a batch; and the conditions
+// for splitting.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,14 +25,14 @@ using namespace llmir::test;
 
 namespace {
 
-// Within a chunk, at its border, of several; more queries than one.
+// Within a chunk, at its boundary, over several; several queries.
 const std::vector<SequenceShape> kSequences = {
     {512, 1}, {513, 1}, {40, 1}, {1500, 3}, {1100, 1}};
 constexpr int64_t kTokens = 7;
 
 using Parameters = std::tuple<const CPULevel *, TensorFormat, int64_t>;
 
-/// Attention with a window or without, and what merges its partial results.
+/// Attention with and without a window, and the merge of its partial results.
 class AttentionSplits : public testing::TestWithParam<Parameters> {
 protected:
   void SetUp() override;

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Copying boxes: what reshapes, slices, concatenations and transpositions are.
+// Copying boxes: reshapes, slices, concatenations and transpositions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -75,7 +75,7 @@ TEST_P(CopyKernels, EveryElementGoesWhereTheStridesSay) {
     unsigned in = 0, out = 0;
   };
   std::vector<Case> cases{
-      // Reshapes: the flat order stays, rows are longer, shorter or odd.
+      // Reshapes: the flat order is preserved, rows are longer, shorter or odd.
       {{{6 * 40}, {1}, {1}, 40, 0, 60, 0}, 6, 4},
       {{{7 * 33}, {1}, {1}, 33, 0, 7, 0}, 7, 33},
       {{{33 * 16}, {1}, {1}, 16, 0, 48, 0}, 33, 11},
@@ -109,7 +109,8 @@ TEST_P(CopyKernels, EveryElementGoesWhereTheStridesSay) {
 }
 
 TEST_P(CopyKernels, BoxesJoinInOneTensor) {
-  // [7, 5] | [7, 12] | [7, 16] beside each other, [2, 9] over [5, 9].
+  // [7, 5] | [7, 12] | [7, 16] concatenated by columns, [2, 9] and [5, 9] by
+  // rows.
   unsigned beside = program.addBuffer(7, 33), over = program.addBuffer(7, 9);
   std::vector<float> besideExpected(7 * 33), overExpected(7 * 9);
   int64_t at = 0;

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Matmuls that compute an element-wise chain as they store their sums: the same
-// bits as the matmul and the chain one after the other.
+// Matmuls with an element-wise epilogue: bit-identical to a matmul followed by
+// the chain.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ class EpilogueKernels : public KernelTest {};
 /// A matmul twice: with the chain, and followed by it.
 struct EpilogueCase {
   const char *name;
-  size_t operands; ///< Of the chain beside the sum.
+  size_t operands; ///< Inputs of the chain other than the sum.
   KernelProgram::ScalarBody body;
   int64_t grain;
   bool bias, inPlace;
@@ -100,13 +100,13 @@ TEST_P(EpilogueKernels, SameBitsAsOneAfterTheOther) {
             randomMatrix(TensorFormat::F16, kRows, kColumns, random));
       }
       EpilogueBuffers b;
-      b.x = program.addBuffer(kMostRows, kColumns);
+      b.x = program.addBuffer(kMaxRows, kColumns);
       for (size_t i = 0; i < c.operands; ++i)
-        b.operands.push_back(program.addBuffer(kMostRows, kRows));
-      b.sums = program.addBuffer(kMostRows, kRows);
-      b.apart = program.addBuffer(kMostRows, kRows);
+        b.operands.push_back(program.addBuffer(kMaxRows, kRows));
+      b.sums = program.addBuffer(kMaxRows, kRows);
+      b.apart = program.addBuffer(kMaxRows, kRows);
       b.together =
-          c.inPlace ? b.operands.back() : program.addBuffer(kMostRows, kRows);
+          c.inPlace ? b.operands.back() : program.addBuffer(kMaxRows, kRows);
       std::string format = quantized ? integers.name() : "f16";
       auto callLinear = [&](const std::vector<unsigned> &operands,
                             unsigned out) {

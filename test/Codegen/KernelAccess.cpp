@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Checks of what the workers of a program of one kernel touch.
+// Checks the accesses of workers of programs with one kernel.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@ std::vector<KernelPhase> phasesOf(ModuleOp module) {
       auto barrier = dyn_cast<BarrierOp>(op);
       if (isa<LabelOp, JumpOp, JumpIfOp, JumpNextLayerOp, SetFieldOp,
               RuntimeCallOp>(op) ||
-          (barrier && (barrier.getUnlessFew() || barrier.getIfSplit())))
+          (barrier && (barrier.getUnlessDecode() || barrier.getIfSplit())))
         return {};
       if (barrier)
         phases.emplace_back();
@@ -33,8 +33,8 @@ std::vector<KernelPhase> phasesOf(ModuleOp module) {
   return phases;
 }
 
-/// The memory of an operand among the blocks arena, KV pool and logits; nothing
-/// for a weight.
+/// The memory of an operand, in one of the blocks arena, KV pool and logits;
+/// nullopt for a weight.
 static std::optional<CheckedOperand>
 operandOf(Value value, const std::vector<BufferPlace> &buffers) {
   CheckedOperand operand{};

@@ -6,17 +6,18 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Times one matmul kernel alone, on one thread, beside what the machine can do:
+// Measures one matmul kernel on one thread, compared with the limits of the
+// machine:
 //
 //   llmir-kernel-bench FORMAT ROWS COLUMNS TOKENS… [--level NAME]
 //                      [--activations N] [--add] [--quantize] [--asm FILE]
 //
 // FORMAT is a name of IntegerFormat ("int4:g32:f16"), or that of a block format
-// ("q4_k"). A matrix of few rows stays in the caches; one of many is read from
-// memory. --activations is the group of int8 activations (32; 0: all of a row;
-// -1: f32). --add adds another row to each row of results, as a residual.
-// --quantize times quantize_rows instead. --asm writes the image that was
-// timed.
+// ("q4_k"). A small matrix stays in the caches; a large one is read from
+// memory. --activations is the group size of int8 activations (default 32; 0:
+// one group per row; -1: f32). --add adds another row to each row of results,
+// as a residual. --quantize measures quantize_rows instead. --asm writes the
+// measured image.
 //
 //===----------------------------------------------------------------------===//
 
@@ -76,7 +77,7 @@ bool parse(int argc, char **argv, Options &options) {
   return true;
 }
 
-/// Integers of any value; every two bytes are a small f16 and bf16, too.
+/// Arbitrary integers, which are also small f16 and bf16 values.
 std::vector<uint8_t> someWeights(const IntegerMatrixLayout &layout) {
   Random random(1);
   std::vector<uint8_t> bytes(layout.bytes());
@@ -87,8 +88,8 @@ std::vector<uint8_t> someWeights(const IntegerMatrixLayout &layout) {
   return bytes;
 }
 
-/// The best mean seconds of a step, over about half a second in short rounds:
-/// what else runs on the machine disturbs some of them only.
+/// The best mean time of a step in seconds, over about half a second of short
+/// rounds: other processes disturb only some of them.
 double secondsPerStep(LoadedProgram &program, int64_t tokens) {
   using Clock = std::chrono::steady_clock;
   StepInputs inputs;
@@ -125,7 +126,7 @@ Limits measureLimits(const std::string &level) {
   return limits;
 }
 
-/// The kernel that the options name, as a program of its own.
+/// A program with the kernel that the options select.
 struct BenchProgram {
   const Options &options;
   const IntegerMatrixLayout &layout = options.layout;
@@ -143,7 +144,7 @@ struct BenchProgram {
   unsigned y = program.addBuffer(tokens, layout.rows);
 
   void build();
-  /// Random inputs; of rows of bytes any bytes and small numbers.
+  /// Random inputs; for quantized rows arbitrary bytes and small scales.
   void fill(LoadedProgram &loaded) const;
 };
 
@@ -223,18 +224,18 @@ int fail(const std::string &message) {
 int main(int argc, char **argv) {
   Options options;
   if (!parse(argc, argv, options))
-    return fail("expected FORMAT ROWS COLUMNS TOKENS…; see the head of "
+    return fail("expected FORMAT ROWS COLUMNS TOKENS…; see the top of "
                 "KernelBench.cpp");
   if (options.level.empty())
     options.level = CpuFeatures::host().level();
   const CPULevel *level = findCPULevel(options.level);
   if (!level)
-    return fail("there is no level \"" + options.level + "\"");
+    return fail("unknown level \"" + options.level + "\"");
   BenchProgram bench{options};
   bench.build();
   if (!options.assembly.empty() &&
       !writeImage(bench.program, *level, options.assembly))
-    return fail("the image cannot be written to " + options.assembly);
+    return fail("cannot write the image to " + options.assembly);
   auto start = std::chrono::steady_clock::now();
   auto loaded = bench.program.load(*level);
   if (!loaded)

@@ -52,7 +52,7 @@ std::vector<float> Random::values(int64_t count, float low, float high) {
 // Workers
 //===----------------------------------------------------------------------===//
 
-/// The counts and, for code of this processor, the addresses of a step.
+/// The counts and, for native code, the addresses of a step.
 LLMIRStepContext LoadedProgram::contextOf(const StepInputs &inputs) {
   LLMIRStepContext ctx{};
   ctx.arena = arena.data();
@@ -81,7 +81,8 @@ void LoadedProgram::run(const StepInputs &inputs, int64_t workers) {
     if (!phases.empty() && workers > 1)
       expectOwnAccesses(inputs, workers);
     runStepThreads(image->step(), context, workers);
-    EXPECT_EQ(tileCounts().configured, 0) << "a kernel kept its tiles";
+    EXPECT_EQ(tileCounts().configured, 0)
+        << "a kernel did not release its tiles";
     return;
   }
   auto list = [](StepField field, const std::vector<int32_t> &values) {
@@ -145,7 +146,7 @@ std::vector<float> LoadedProgram::rows(unsigned buffer, int64_t rows) const {
 
 void LoadedProgram::setIntegers(unsigned buffer,
                                 const std::vector<int32_t> &values) {
-  if (values.empty()) // Has no address to copy from.
+  if (values.empty()) // An empty vector may have no address.
     return;
   std::memcpy(arena.data() + buffers[buffer].offset, values.data(),
               values.size() * 4);
@@ -224,7 +225,7 @@ std::vector<uint8_t> randomMatrix(TensorFormat format, int64_t rows,
     } else {
       for (int64_t i = 0; i < info.bytesPerBlock; ++i)
         block[i] = static_cast<uint8_t>(random.bits());
-      // The f16 numbers: d, and the minimum or dmin behind it.
+      // The f16 values: d, followed by the minimum or dmin.
       IntegerFormat integers = *IntegerFormat::ofBlocks(format);
       float top = static_cast<float>(integers.highest()) *
                   (integers.superGroup > 0 ? 64.0f : 1.0f);
@@ -276,9 +277,9 @@ std::vector<const CPULevel *> allLevels() {
   return levels;
 }
 
-/// Emulated levels of one architecture differ in products of bytes only: the
-/// lowest one is tried everywhere, the others where there are such products,
-/// and everywhere in long tests.
+/// Emulated levels of one architecture differ in byte products only: all tests
+/// cover the lowest one, tests with such products and long tests also the
+/// others.
 static bool isTriedHere(const CPULevel &level) {
   if (level.byteDots == ByteDots::Generic || std::getenv("LLMIR_LONG_TESTS"))
     return true;

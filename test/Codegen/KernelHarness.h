@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Programs of a few kernels, compiled and called as the runtime calls a step:
-// built on the program ops, lowered through the stages' own pipelines, linked
-// into an image, mapped, and run by real workers.
+// Builds programs of a few kernels from program ops, lowers them with the
+// pipelines of the compiler's stages, links and maps an image, and runs it with
+// real workers, like the runtime.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,7 +46,7 @@ using namespace mllm::program;
 using mllm::kernel::RowSpace;
 namespace kernel = mllm::kernel;
 
-/// Memory on a 64-byte line, as the runtime gives it.
+/// Memory aligned to 64 bytes, like that of the runtime.
 class AlignedBytes {
 public:
   explicit AlignedBytes(size_t size = 0);
@@ -62,7 +62,7 @@ private:
   size_t length = 0;
 };
 
-/// Reproducible numbers, the same with every standard library.
+/// Reproducible random numbers, the same with every standard library.
 class Random {
 public:
   explicit Random(uint64_t seed) : state(seed * 2 + 1) {}
@@ -76,7 +76,7 @@ private:
   uint64_t state;
 };
 
-/// The arrays of one step; fields that a kernel does not read may stay empty.
+/// The arrays of one step; fields that a kernel does not read may be empty.
 struct StepInputs {
   int64_t numTokens = 0;
   std::vector<int32_t> tokenIds, positions, slots, logitRows;
@@ -104,11 +104,11 @@ struct WrittenRows {
 /// The kernels between two barriers.
 using KernelPhase = std::vector<kernel::KernelOpInterface>;
 
-/// A compiled program with memory of its own.
+/// A compiled program with its memory.
 class LoadedProgram {
 public:
-  /// Fills the whole arena with a NaN of its own kind, so that a value read
-  /// before it is written shows.
+  /// Fills the whole arena with a specific NaN, to detect reads of
+  /// uninitialized memory.
   void clearArena();
   void clearBuffer(unsigned buffer);
   /// Writes a row, with zero padding.
@@ -116,19 +116,19 @@ public:
   void setRows(unsigned buffer, const std::vector<float> &values);
   /// The first `rows` rows, without padding.
   std::vector<float> rows(unsigned buffer, int64_t rows) const;
-  /// The same of a buffer of integers.
+  /// The same for a buffer of integers.
   void setIntegers(unsigned buffer, const std::vector<int32_t> &values);
   std::vector<int32_t> integers(unsigned buffer, int64_t rows) const;
-  /// The same of a row's padding.
+  /// The padding of the first `rows` rows.
   std::vector<float> padding(unsigned buffer, int64_t row) const;
 
-  /// One step by that many threads. In a program without jumps, fails the test
-  /// if a worker touches what KernelOpInterface does not give it.
+  /// Runs one step with that many threads. For a program without jumps, fails
+  /// the test if the accesses of a worker violate KernelOpInterface.
   void run(const StepInputs &inputs, int64_t workers);
 
-  /// Remembers the arena, to see later what a step wrote.
+  /// Saves the contents of the arena.
   void snapshot() { before = copyOfArena(); }
-  /// Fails the test where anything but the first `rows` rows of the buffers
+  /// Fails the test if anything except the first `rows` rows of the buffers
   /// differs from the snapshot.
   void expectOnlyWritten(const std::vector<unsigned> &written, int64_t rows);
   void expectOnlyWritten(const std::vector<WrittenRows> &written);
@@ -143,9 +143,9 @@ private:
   }
 
   const CPULevel *level;
-  std::optional<CodeImage> image; ///< Of a level of this processor.
-  std::vector<uint8_t> foreign;   ///< Of one that is emulated.
-  /// The kernels whose accesses are checked, in a module of their own.
+  std::optional<CodeImage> image; ///< Image of a native level.
+  std::vector<uint8_t> foreign;   ///< Image of an emulated level.
+  /// The kernels whose accesses are checked, in a separate module.
   std::shared_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::vector<KernelPhase> phases;
@@ -159,12 +159,12 @@ struct WeightNames {
   std::string matrix, bias;
 };
 
-/// The phases of a program without jumps, whose barriers are those of every
-/// step; none for other programs.
+/// The phases of a program without jumps and without conditional barriers;
+/// empty for other programs.
 std::vector<KernelPhase> phasesOf(mlir::ModuleOp module);
 
-/// Builds a module of fragments. Buffers are placed by hand, each on memory of
-/// its own with a guard behind it, so that the test can fill and read them.
+/// Builds a module of fragments. Buffers have explicit, disjoint offsets, each
+/// followed by a guard, so that the test can fill and read them.
 class KernelProgram {
 public:
   KernelProgram();
@@ -172,32 +172,33 @@ public:
   unsigned addBuffer(int64_t rows, int64_t columns);
   /// A buffer of i32, without padding.
   unsigned addIntegers(int64_t rows, int64_t columns);
-  /// Packs a stored matrix and declares it.
+  /// Packs and declares a stored matrix.
   std::string addMatrix(TensorFormat format, int64_t rows, int64_t columns,
                         const std::vector<uint8_t> &stored);
   std::string addVector(const std::vector<float> &values);
-  /// Declares a matrix that is packed already.
+  /// Declares a packed matrix.
   std::string addPacked(const IntegerMatrixLayout &layout,
                         const std::vector<uint8_t> &packed);
-  /// Matrices [rows, columns] one behind the other, as one weight.
+  /// Consecutive matrices [rows, columns] as one weight.
   std::string addExperts(TensorFormat format, int64_t rows, int64_t columns,
                          const std::vector<std::vector<uint8_t>> &stored);
-  /// A weight with one matrix per layer from `firstLayer` on; all of one shape.
+  /// A weight with one matrix per layer from `firstLayer` on, all of the same
+  /// shape.
   std::string addLayers(TensorFormat format, int64_t rows, int64_t columns,
                         const std::vector<std::vector<uint8_t>> &stored,
                         int64_t firstLayer = 0);
 
-  /// The operand of a kernel that is a buffer.
+  /// A buffer operand of a kernel.
   mlir::Value operator[](unsigned buffer) const { return bufferValues[buffer]; }
   llvm::SmallVector<mlir::Value>
   operator[](const std::vector<unsigned> &numbers) const;
-  /// The operand of the next kernel that is a weight; null without name.
+  /// A weight operand of the next kernel; null without name.
   mlir::Value weight(const std::string &name);
-  /// An optional size of a kernel; null where it is 0.
+  /// An optional size of a kernel; null if it is 0.
   mlir::IntegerAttr sizeOrNone(int64_t size);
 
   /// Adds an instruction with one kernel, built from operands and attributes in
-  /// the order of the op. Numbers of floating point may be given as double.
+  /// the order of the op. Floating-point attributes may be given as double.
   template <typename OpT, typename... Args> OpT call(Args &&...args) {
     mlir::OpBuilder inside = beginInstruction();
     return OpT::create(inside, module->getLoc(),
@@ -209,7 +210,7 @@ public:
   void callElementwise(const std::vector<unsigned> &inputs, unsigned out,
                        int64_t columns, const ScalarBody &body,
                        int64_t grain = 1, RowSpace over = RowSpace::Tokens);
-  /// Gives a kernel its scalar region, of that many elements.
+  /// Builds the scalar region of a kernel with that many element arguments.
   static void setBody(mlir::Region &region, size_t elements,
                       const ScalarBody &body);
   mlir::MLIRContext *getContext() const { return context.get(); }
@@ -222,12 +223,12 @@ public:
   void finish();
   /// The linked image for that level.
   Expected<std::vector<uint8_t>> compile(const CPULevel &level) const;
-  /// Compiles, maps and gives memory.
+  /// Compiles, maps and allocates memory.
   Expected<LoadedProgram> load(const CPULevel &level) const;
 
 private:
   unsigned addBuffer(BufferPlace place, mlir::Type element);
-  /// Where the kernel of a new instruction is built, after its weights.
+  /// The builder of the kernel of a new instruction, after its weights.
   mlir::OpBuilder beginInstruction();
   template <typename T> static decltype(auto) argument(T &&value) {
     if constexpr (std::is_floating_point_v<std::decay_t<T>>)
@@ -246,7 +247,7 @@ private:
   std::vector<BufferPlace> buffers;
   std::vector<mlir::Value> bufferValues;
   llvm::StringMap<mlir::Type> weightTypes;
-  std::vector<GetWeightOp> nextWeights; ///< Of the next kernel.
+  std::vector<GetWeightOp> nextWeights; ///< Weights of the next kernel.
   std::vector<uint8_t> weightBytes;
   int64_t arenaBytes = 0, numWeights = 0;
 };
@@ -258,31 +259,32 @@ private:
 /// Random bytes of a stored matrix, with values of about one.
 std::vector<uint8_t> randomMatrix(TensorFormat format, int64_t rows,
                                   int64_t columns, Random &random);
-/// What programs call weights of that stored format.
+/// The name of that stored format in programs.
 std::string packedFormatName(TensorFormat format);
-/// What the stored bytes mean, exactly.
+/// The exact values of stored bytes.
 std::vector<float> decodeMatrix(TensorFormat format, int64_t rows,
                                 int64_t columns,
                                 const std::vector<uint8_t> &stored);
-/// The value after a trip through a plain format.
+/// The value after conversion to a plain format and back.
 float roundTo(TensorFormat format, float value);
 
-/// |a - b|^2 / |b|^2; 0 where both are empty or zero.
+/// |a - b|^2 / |b|^2; 0 if both are empty or zero.
 double normalizedError(const std::vector<float> &actual,
                        const std::vector<double> &expected);
-/// True where both have the same bits.
+/// True if both have the same bits.
 bool sameBits(const std::vector<float> &a, const std::vector<float> &b);
 
 /// Every level of the table, for test parameters.
 std::vector<const CPULevel *> allLevels();
 /// For test names: "x86_64_v3".
 std::string levelName(const CPULevel *level);
-/// Empty where code of the level runs here, natively or emulated, else why not.
+/// Empty if code of the level can be run, natively or emulated, else the reason
+/// why not.
 std::string whyNotRunnable(const CPULevel *level);
-/// True where it does not run natively: tests choose small shapes then.
+/// True if it is emulated: tests then use small shapes.
 bool isEmulated(const CPULevel *level);
 
-/// Ends a test of a level that does not run here.
+/// Skips a test of a level that cannot be run.
 #define LLMIR_SKIP_UNLESS_RUNNABLE(level)                                      \
   if (std::string reason = whyNotRunnable(level); !reason.empty())             \
   GTEST_SKIP() << (level)->name.str() << ": " << reason

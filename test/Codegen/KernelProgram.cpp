@@ -28,7 +28,7 @@ using namespace mlir;
 
 namespace llmir::test {
 
-/// Bytes behind each buffer that nobody may touch.
+/// Size of the guard after each buffer, which must not be accessed.
 static constexpr int64_t kGuardBytes = 256;
 
 //===----------------------------------------------------------------------===//
@@ -74,7 +74,7 @@ unsigned KernelProgram::addIntegers(int64_t rows, int64_t columns) {
   return addBuffer({rows, columns, columns, 0}, buffersAt.getI32Type());
 }
 
-/// The bytes of a weight as the packer writes them.
+/// The packed bytes of a weight.
 static std::vector<uint8_t> pack(TensorFormat format, const PackJob &job,
                                  const std::vector<uint8_t> &stored) {
   CheckpointTensor tensor;
@@ -266,19 +266,19 @@ KernelProgram::compile(const CPULevel &level) const {
   return generator->image("llmir_step");
 }
 
-/// Maps an image of this processor.
+/// Maps a native image.
 static Expected<CodeImage> mapImage(Span<const uint8_t> image) {
   std::FILE *file = std::tmpfile();
   if (!file ||
       std::fwrite(image.data(), 1, image.size(), file) != image.size() ||
       std::fflush(file) != 0)
-    return Status(StatusCode::IoError, "the image cannot be written");
+    return Status(StatusCode::IoError, "cannot write the image");
   Expected<CodeImage> mapped = CodeImage::load(fileno(file), 0, image, "test");
   std::fclose(file);
   return mapped;
 }
 
-/// Prepares this process for code of a level that runs here.
+/// Prepares this process for native code of the level.
 static Status prepareFor(const CPULevel &level) {
   if (!canEmulateTiles(level.name.str()))
     return enableCpuState(
@@ -300,7 +300,7 @@ Expected<LoadedProgram> KernelProgram::load(const CPULevel &level) const {
     loaded.image = std::move(*mapped);
     loaded.context = context;
     loaded.module = cast<ModuleOp>(module.get()->clone());
-    // An instruction of emulated tiles takes microseconds.
+    // An emulated tile instruction takes microseconds.
     if (!canEmulateTiles(level.name.str()))
       loaded.phases = phasesOf(*loaded.module);
   } else {

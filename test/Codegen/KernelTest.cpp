@@ -20,8 +20,7 @@ void KernelTest::load() {
 void KernelTest::run(const StepInputs &inputs,
                      const std::vector<WrittenRows> &outputs) {
   std::vector<std::vector<float>> first;
-  // Each run starts an emulator, where there is one; that teams of any size
-  // agree is seen on the others.
+  // Emulated runs start an emulator each; native ones test teams of all sizes.
   const std::vector<int64_t> teams = isEmulated(GetParam())
                                          ? std::vector<int64_t>{3}
                                          : std::vector<int64_t>{1, 2, 3, 5};

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What tests of single kernels share: one program for each test, run on a level
-// with one worker and with several, whose bits must agree.
+// The fixture of tests of single kernels: runs a program on a level with one
+// worker and with several, which must give the same bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,9 +18,9 @@
 
 namespace llmir::test {
 
-/// Rows of a step that row kernels are tried with, and a buffer for them.
+/// Numbers of rows of the steps for row kernels, and of their buffer.
 constexpr int64_t kRowCounts[] = {0, 1, 7, 33};
-constexpr int64_t kMostRows = 34;
+constexpr int64_t kMaxRows = 34;
 
 class KernelTest : public testing::TestWithParam<const CPULevel *> {
 protected:
@@ -28,8 +28,8 @@ protected:
 
   /// Compiles the program; call in ASSERT_NO_FATAL_FAILURE.
   void load();
-  /// Runs with one worker and with several. The outputs must agree, and nothing
-  /// but them may be written; rows of f32 end in zero padding.
+  /// Runs with one worker and with several. The outputs must be equal, and
+  /// nothing else may be written; the padding of f32 rows must be zero.
   void run(const StepInputs &inputs, const std::vector<WrittenRows> &outputs);
   void run(const StepInputs &inputs, const std::vector<unsigned> &outputs,
            int64_t rows);

@@ -7,9 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Matmuls of every plain format at every level, against float64 and against the
-// order of additions that the design promises. Beside weights of bf16, rows are
-// rounded first, by the kernel and here.
+// Matmuls of every plain format on every level, compared with float64 and with
+// the specified order of additions. For bf16 weights, both round rows first.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +29,7 @@ namespace {
 constexpr int64_t kBudget = 71;
 const int64_t kTokenCounts[] = {0, 1, 3, 4, 5, 17, 71};
 
-/// One matmul of a program, and what it should give.
+/// One matmul of a program, and its expected result.
 struct LinearCase {
   int64_t rows, columns; // N, K
   bool hasBias = false;
@@ -106,14 +105,14 @@ float flushed(float value, bool flush) {
              : value;
 }
 
-/// A fused multiply-add; with `flush` denormals are zero, read and written.
+/// A fused multiply-add; with `flush`, denormal operands and results are zero.
 float multiplyAdd(float a, float b, float c, bool flush) {
   return flushed(
       std::fma(flushed(a, flush), flushed(b, flush), flushed(c, flush)), flush);
 }
 
-/// The sum of tiles of bf16: 32 values of K have a chain of the even ones from
-/// zero and one of the odd ones, whose sum is added.
+/// The accumulation order of bf16 tiles: the even and the odd ones of 32 values
+/// of K have a chain from zero each, whose sum is added.
 float tileSumOf(const float *w, const float *x, int64_t columns) {
   float sum = 0.0f;
   for (int64_t first = 0; first < columns; first += 32) {
@@ -127,9 +126,9 @@ float tileSumOf(const float *w, const float *x, int64_t columns) {
   return sum;
 }
 
-/// Output element `row` as the design promises it: one chain of fused
+/// Output element `row` in the specified order: one chain of fused
 /// multiply-adds over ascending K; bf16 in pairs, the second of each first, or
-/// as tiles add.
+/// in the order of tiles.
 float chainOf(TensorFormat format, const LinearCase &c, int64_t row,
               const float *x, Bf16Dots dots) {
   bool flush = dots != Bf16Dots::None;
@@ -166,7 +165,7 @@ protected:
     ASSERT_TRUE(program->loaded) << program->failure.message();
   }
 
-  /// Writes `tokens` rows of every input, runs, and gives every output.
+  /// Writes `tokens` rows of every input, runs, and returns every output.
   std::vector<std::vector<float>> run(int64_t tokens, int64_t workers,
                                       int64_t firstInput = 0) {
     LoadedProgram &loaded = *program->loaded;
@@ -238,8 +237,8 @@ TEST_P(LinearKernels, AgreeWithFloat64) {
 
 TEST_P(LinearKernels, AddAlongAscendingColumns) {
   Bf16Dots dots = std::get<0>(GetParam())->bf16Dots;
-  // Every size of register tile, alone or beside another, and a step of so many
-  // tokens that smaller ones are chosen.
+  // Every size of register tile, alone or combined with another, and a step
+  // with enough tokens that smaller ones are chosen.
   for (int64_t tokens :
        {1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 17, 27, 32, 64, 65, 71}) {
     int64_t tileDots = tileCounts().bf16Dots;
@@ -287,8 +286,8 @@ TEST_P(LinearKernels, GiveTheSameBitsWithAnyNumberOfWorkers) {
 
 TEST_P(LinearKernels, RoundRowsToNearestEven) {
   if (!program->roundsRows())
-    GTEST_SKIP() << "rows are taken as they are";
-  // Ties on both sides of an even number, the greatest numbers, what is none.
+    GTEST_SKIP() << "rows are not rounded";
+  // Ties on both sides of an even value, the greatest values, NaN.
   const float strange[] = {0x1.01p0f,   0x1.03p0f,   -0x1.01p0f, 0x1.010002p0f,
                            0x1.fep127f, 0x1.ffp127f, INFINITY,   -INFINITY,
                            NAN,         -0.0f,       0x1p-149f,  0x1.8p-134f};

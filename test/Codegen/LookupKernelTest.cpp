@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What lookup_kv gathers from the cache: exactly what is stored, and zeros.
+// lookup_kv gathers exactly the stored values, and zeros.
 //
 //===----------------------------------------------------------------------===//
 

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A mixture of experts: the choice of experts, and their feed-forward layers on
-// the routed pairs only.
+// Mixture of experts: routing, and feed-forward layers on the routed pairs
+// only.
 //
 //===----------------------------------------------------------------------===//
 
@@ -91,9 +91,9 @@ TEST_P(MoEKernels, RouteChoosesTheBestExperts) {
   Random random(61);
   for (Case &c : cases) {
     int64_t experts = c.route.experts;
-    c.logits = random.values(kMostRows * experts, -6.0f, 6.0f);
-    // Row 1: all equal. Row 2: pairs of equal ones. Row 3: saturated scores.
-    // Row 4: impossible experts.
+    c.logits = random.values(kMaxRows * experts, -6.0f, 6.0f);
+    // Row 1: all equal. Row 2: pairs of equal scores. Row 3: saturated scores.
+    // Row 4: scores of -inf.
     for (int64_t e = 0; e < experts; ++e) {
       c.logits[experts + e] = 0.5f;
       c.logits[2 * experts + e] = static_cast<float>((e / 2 * 7) % 5);
@@ -101,9 +101,9 @@ TEST_P(MoEKernels, RouteChoosesTheBestExperts) {
       if (e >= c.route.topK)
         c.logits[4 * experts + e] = -INFINITY;
     }
-    c.in = program.addBuffer(kMostRows, experts);
-    c.weights = program.addBuffer(kMostRows, c.route.topK);
-    c.chosen = program.addIntegers(kMostRows, c.route.topK);
+    c.in = program.addBuffer(kMaxRows, experts);
+    c.weights = program.addBuffer(kMaxRows, c.route.topK);
+    c.chosen = program.addIntegers(kMaxRows, c.route.topK);
     c.route.call(program, c.in, c.weights, c.chosen);
   }
   ASSERT_NO_FATAL_FAILURE(load());
@@ -134,15 +134,15 @@ TEST_P(MoEKernels, RouteChoosesTheBestExperts) {
 }
 
 TEST_P(MoEKernels, RouteOfNaNStaysAmongTheExperts) {
-  unsigned in = program.addBuffer(kMostRows, 4),
-           weights = program.addBuffer(kMostRows, 3),
-           chosen = program.addIntegers(kMostRows, 3);
+  unsigned in = program.addBuffer(kMaxRows, 4),
+           weights = program.addBuffer(kMaxRows, 3),
+           chosen = program.addIntegers(kMaxRows, 3);
   Route{4, 3, false, true}.call(program, in, weights, chosen);
   ASSERT_NO_FATAL_FAILURE(load());
   loaded->setRows(in, {NAN, 1, NAN, 2, NAN, NAN, NAN, NAN});
   loaded->run(inputsOf(2), 2);
   std::vector<int32_t> experts = loaded->integers(chosen, 2);
-  EXPECT_EQ(experts[0], 3); // NaN is worse than every number.
+  EXPECT_EQ(experts[0], 3); // NaN ranks below all numbers.
   EXPECT_EQ(experts[1], 1);
   for (int32_t expert : experts)
     EXPECT_TRUE(expert >= 0 && expert < 4) << expert;
@@ -159,7 +159,8 @@ struct Experts {
 struct FFN {
   TensorFormat format;
   int64_t experts, topK, hidden, inner;
-  /// Integers multiply int8 with a scale for 32 neighbours, as in a step.
+  /// Integer weights with int8 activations, with a scale per 32 elements, as in
+  /// a step.
   bool bytes = false;
   Experts gate = {}, up = {}, down = {};
   std::vector<float> x = {}, weights = {};
@@ -177,9 +178,9 @@ public:
     ffn.gate = experts(ffn, ffn.inner, ffn.hidden);
     ffn.up = experts(ffn, ffn.inner, ffn.hidden);
     ffn.down = experts(ffn, ffn.hidden, ffn.inner);
-    ffn.x = random.values(kMostRows * ffn.hidden);
-    ffn.weights = random.values(kMostRows * ffn.topK, 0.0f, 1.0f);
-    for (int64_t t = 0; t < kMostRows; ++t) {
+    ffn.x = random.values(kMaxRows * ffn.hidden);
+    ffn.weights = random.values(kMaxRows * ffn.topK, 0.0f, 1.0f);
+    for (int64_t t = 0; t < kMaxRows; ++t) {
       // Distinct experts in any order; the last one has no token.
       std::vector<int32_t> order(std::max<int64_t>(ffn.experts - 1, 1));
       std::iota(order.begin(), order.end(), 0);
@@ -188,7 +189,7 @@ public:
       ffn.chosen.insert(ffn.chosen.end(), order.begin(),
                         order.begin() + ffn.topK);
     }
-    // Numbers that are no expert's are not computed.
+    // Invalid expert ids are not computed.
     if (ffn.topK > 2) {
       ffn.chosen[0] = -1;
       ffn.chosen[ffn.topK + 1] = static_cast<int32_t>(ffn.experts);
@@ -210,7 +211,7 @@ private:
     return result;
   }
 
-  /// Rows of bytes beside a matrix [rows, columns].
+  /// Quantized rows for a matrix [rows, columns].
   static QuantizedRowLayout quantizedRow(const FFN &ffn, int64_t rows,
                                          int64_t columns) {
     if (!ffn.bytes)
@@ -237,14 +238,15 @@ private:
 
   /// The kernels in the order in which a program calls them.
   void addCalls(FFN &ffn) {
-    int64_t places = kMostRows * ffn.topK;
-    ffn.xBuffer = program.addBuffer(kMostRows, ffn.hidden);
-    ffn.weightBuffer = program.addBuffer(kMostRows, ffn.topK);
-    ffn.chosenBuffer = program.addIntegers(kMostRows, ffn.topK);
+    int64_t places = kMaxRows * ffn.topK;
+    ffn.xBuffer = program.addBuffer(kMaxRows, ffn.hidden);
+    ffn.weightBuffer = program.addBuffer(kMaxRows, ffn.topK);
+    ffn.chosenBuffer = program.addIntegers(kMaxRows, ffn.topK);
     unsigned offsets = program.addIntegers(1, ffn.experts + 1);
     unsigned pairs = program.addIntegers(1, places);
     unsigned placesOf = program.addIntegers(1, places);
-    // Beside bf16, rows are words of two numbers; beside integers, of bytes.
+    // Rows are words of two bf16 values for bf16 weights, of bytes for
+    // integers.
     bool inWords = ffn.format == TensorFormat::BF16;
     QuantizedRowLayout forGate = quantizedRow(ffn, ffn.inner, ffn.hidden);
     QuantizedRowLayout forDown = quantizedRow(ffn, ffn.hidden, ffn.inner);
@@ -255,12 +257,12 @@ private:
     };
     unsigned x = ffn.xBuffer;
     if (ffn.bytes) {
-      x = program.addBuffer(kMostRows, width(ffn.hidden));
+      x = program.addBuffer(kMaxRows, width(ffn.hidden));
       callQuantizeRows(forGate, ffn.xBuffer, x, /*choices=*/1);
       ffn.scratch.push_back({x, 1});
     }
     if (inWords) {
-      x = program.addBuffer(kMostRows, width(ffn.hidden));
+      x = program.addBuffer(kMaxRows, width(ffn.hidden));
       program.call<kernel::RoundRowsOp>(program[ffn.xBuffer], program[x],
                                         ffn.hidden);
       ffn.scratch.push_back({x, 1});
@@ -271,7 +273,7 @@ private:
     unsigned gated =
         inWords ? program.addBuffer(places, width(ffn.inner)) : gate;
     unsigned down = program.addBuffer(places, ffn.hidden);
-    ffn.out = program.addBuffer(kMostRows, ffn.hidden);
+    ffn.out = program.addBuffer(kMaxRows, ffn.hidden);
     program.call<kernel::MoESortOp>(program[ffn.chosenBuffer], program[offsets],
                                     program[pairs], program[placesOf],
                                     ffn.experts, ffn.topK);
@@ -308,7 +310,7 @@ private:
   Random &random;
 };
 
-/// Each 32 neighbours as whole multiples of a scale, max|x| / 127.
+/// Each 32 adjacent elements as multiples of a scale, max|x| / 127.
 void quantizeValues(std::vector<double> &x) {
   for (size_t first = 0; first < x.size(); first += 32) {
     size_t end = std::min(first + 32, x.size());
@@ -407,8 +409,8 @@ TEST_P(MoEKernels, ExpertsAgreeWithFloat64) {
       for (int64_t t = 0; t < tokens; ++t)
         for (double value : expected(cases[i], t))
           all.push_back(value);
-      // A gated number on the other side of a half is another byte: without
-      // bytes at all, the error would be 1e-5 and more.
+      // A gated value on the other side of a tie is rounded to another byte:
+      // with unquantized activations, the error would be 1e-5 and more.
       EXPECT_LE(normalizedError(first[i], all), cases[i].bytes ? 3e-7 : 1e-10)
           << "case " << i << ", " << tokens << " tokens";
     }

@@ -7,9 +7,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Kernels over loop nests, sorts, and packing of integers that the program has
-// computed: small cases whose results a few lines of C++ give. The tests of
-// functions (test/Execution) try many more shapes.
+// Kernels over loop nests, sorts, and packing of computed integers: small cases
+// with expected results in a few lines of C++. The tests of functions
+// (test/Execution) cover many more shapes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -136,7 +136,7 @@ TEST_P(NestKernels, GatherTakesRowsAtIndices) {
   ASSERT_NO_FATAL_FAILURE(load());
   const std::vector<float> xs = random.values(bound * columns);
   loaded->setRows(x, xs);
-  // From the end, and beyond both ends.
+  // From the end, and out of range on both sides.
   loaded->setIntegers(indices, {0, 4, -1, 9, -9, 2});
   run(StepInputs(), {out}, rows);
   std::vector<float> expected;
@@ -194,7 +194,7 @@ void NestKernels::testSort(bool descending) {
     const float *elements = xs.data() + row * columns;
     std::vector<int32_t> order(columns);
     std::iota(order.begin(), order.end(), 0);
-    // Equal elements in the order of the row.
+    // Equal elements keep their order.
     std::sort(order.begin(), order.end(), [&](int32_t i, int32_t j) {
       if (elements[i] == elements[j])
         return i < j;

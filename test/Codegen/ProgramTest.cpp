@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Programs as a whole: loops over layers, barriers between workers, and what
-// the linked image must not contain.
+// Whole programs: loops over layers, barriers between workers, and properties
+// of the linked image.
 //
 //===----------------------------------------------------------------------===//
 
@@ -161,7 +161,7 @@ TEST_P(Programs, ImageNeedsNothingAndIsNeverWritten) {
 }
 
 namespace {
-/// Makes a kernel of an op that nobody has an emitter for.
+/// Turns an op without an emitter into a kernel.
 struct CopyAsKernel
     : kernel::KernelOpInterface::ExternalModel<CopyAsKernel,
                                                mlir::memref::CopyOp> {

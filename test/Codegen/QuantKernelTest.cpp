@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Quantization: integers, what they stand for, and the scales that fit.
+// Quantization, dequantization and the computation of scales.
 //
 //===----------------------------------------------------------------------===//
 
@@ -73,7 +73,7 @@ struct QuantTensor {
   }
 };
 
-/// Every way in which scales are shared out, on tensors of several shapes.
+/// All layouts of scales, on tensors of several shapes.
 std::vector<QuantTensor> tensors() {
   std::vector<QuantTensor> result;
   auto add = [&](const Grid &grid) {
@@ -84,7 +84,7 @@ std::vector<QuantTensor> tensors() {
   add({{33, 60}, {33, 60}, 60, 1});     // One scale.
   add({{33, 60}, {1, 60}, 60, 33});     // One for each row,
   add({{7, 60}, {7, 1}, 60, 60});       // for each column,
-  add({{7, 64}, {1, 32}, 64, 2});       // for 32 neighbours in a row,
+  add({{7, 64}, {1, 32}, 64, 2});       // for 32 elements of a row,
   add({{7, 60}, {1, 20}, 60, 3});       // for 20,
   add({{64, 37}, {16, 1}, 37, 37});     // for 16 in a column.
   add({{3, 5, 18}, {3, 1, 18}, 90, 5}); // One for a middle dimension.

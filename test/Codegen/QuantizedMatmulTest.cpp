@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Matmuls by integers with scales, with f32 and with int8 activations, at every
-// level: against float64 and against the order of additions that is promised.
+// Matmuls with integer weights, with f32 and with int8 activations, on every
+// level: compared with float64 and with the specified order of additions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ using namespace llmir::test;
 namespace {
 
 constexpr int64_t kBudget = 71;
-/// Every size that a register tile has, alone and with others, and none.
+/// All sizes of register tiles, alone and combined, and none.
 const int64_t kTokenCounts[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,
                                 10, 11, 12, 13, 14, 15, 16, 17, 33, 71};
 
@@ -34,7 +34,7 @@ constexpr int64_t kFloat = -1;
 /// One scale per row of activations.
 constexpr int64_t kWholeRow = 0;
 
-/// One matmul of a program: its weights as integers, and what they mean.
+/// One matmul of a program: its weights as integers and as values.
 struct QuantCase {
   int64_t rows, columns; // N, K
   const char *format;    // A name of IntegerFormat.
@@ -60,7 +60,7 @@ struct QuantCase {
     float d = scales[blockOf(n, k)];
     return subScales.empty() ? d : d * subScales[groupOf(n, k)];
   }
-  /// What is added to every value of a group.
+  /// The minimum of a group.
   float min(int64_t n, int64_t k) const {
     if (mins.empty())
       return 0.0f;
@@ -68,12 +68,12 @@ struct QuantCase {
     return subMins.empty() ? dmin : -dmin * subMins[groupOf(n, k)];
   }
   /// The integer, counted from its zero point.
-  int centred(int64_t n, int64_t k) const {
+  int centered(int64_t n, int64_t k) const {
     return q[n * columns + k] -
            (zeroPoints.empty() ? 0 : zeroPoints[blockOf(n, k)]);
   }
   double weight(int64_t n, int64_t k) const {
-    return static_cast<double>(scale(n, k)) * centred(n, k) + min(n, k);
+    return static_cast<double>(scale(n, k)) * centered(n, k) + min(n, k);
   }
 };
 
@@ -105,7 +105,7 @@ std::vector<QuantCase> allCases() {
       {16, 100, "int4:g32:asym", kFloat},
       {16, 40, "int4:g32", kWholeRow},
       {17, 100, "int4:g32:asym", 64, true},
-      // Groups and activation groups that are no lines, or do not fit.
+      // Groups and activation groups that are not whole lines, or do not match.
       {16, 40, "int4:g10", 10},
       {16, 60, "int8:g30:s10:asym", 10},
       {17, 50, "int4:s10", 10},
@@ -133,7 +133,7 @@ std::vector<QuantCase> allCases() {
       {17, 256, "int6:g64:asym", 32},
       {17, 96, "int5:g32", 32},
       {17, 72, "int5", kWholeRow},
-      // Long segments that no bundle of lines begins with.
+      // Long segments that do not start at a bundle of lines.
       {17, 288, "int6:g288", 72},
       {33, 96, "int8:g32:f16", kFloat},
       {33, 96, "int4:g32:f16", kFloat, true},
@@ -141,7 +141,7 @@ std::vector<QuantCase> allCases() {
       {17, 288, "int4:g32:k256:min:f16", kFloat},
       {17, 256, "int5:g32:k256:min:f16", kFloat},
       {17, 272, "int6:g16:k256:f16", kFloat, true},
-      // Rows so long that a few of them are a panel.
+      // Rows so long that a panel has only a few of them.
       {1, 32768, "int8:g32:f16", 32},
       {48, 64, "int4:g32", 32, true, logits},
       {48, 64, "int8:g32:asym", kFloat, true, logits},
@@ -153,7 +153,7 @@ float randomScale(const IntegerFormat &format, Random &random) {
                                     static_cast<float>(format.highest()));
 }
 
-/// Fills a case with random integers, ends of their range among them.
+/// Fills a case with random integers, including the ends of their range.
 std::vector<uint8_t> makeWeights(QuantCase &c, Random &random) {
   c.layout = {*IntegerFormat::fromName(c.format), c.rows, c.columns};
   c.segment = c.hasBytes() ? commonSegment(c.columns, c.layout.format.group,
@@ -245,8 +245,7 @@ struct QuantProgram {
   }
 };
 
-/// A row of activations, quantized as the kernel must: q, and the scale of
-/// each.
+/// A row of quantized activations: q, and the scale of each.
 struct ByteRow {
   std::vector<int> q;
   std::vector<float> scale;
@@ -270,13 +269,13 @@ ByteRow quantizeActivations(const QuantCase &c, const float *x) {
   return row;
 }
 
-/// Output `n` as the design promises it for f32 activations: each group's chain
-/// of fused multiply-adds from zero, added scaled; with minima one chain of the
-/// rounded weights.
+/// Output `n` in the specified order for f32 activations: each group's chain of
+/// fused multiply-adds starts from zero, is scaled and added; with minima, one
+/// chain of the rounded weights.
 float floatChainOf(const QuantCase &c, int64_t n, const float *x) {
   float sum = 0.0f, groupSum = 0.0f;
   for (int64_t k = 0; k < c.columns; ++k) {
-    auto q = static_cast<float>(c.centred(n, k));
+    auto q = static_cast<float>(c.centered(n, k));
     if (!c.mins.empty()) {
       sum = std::fma(std::fma(c.scale(n, k), q, c.min(n, k)), x[k], sum);
       continue;
@@ -302,7 +301,7 @@ float byteChainOf(const QuantCase &c, int64_t n, const float *x) {
         std::min({c.columns, first + c.segment, first / group * group + group});
     int64_t dot = 0, total = 0;
     for (int64_t k = first; k < end; ++k) {
-      dot += c.centred(n, k) * row.q[k];
+      dot += c.centered(n, k) * row.q[k];
       total += row.q[k];
     }
     float scale = row.scale[first];
@@ -349,7 +348,7 @@ std::vector<float> input(const QuantCase &c, int64_t first, int64_t tokens) {
           all.begin() + (first + tokens) * c.columns};
 }
 
-/// Writes `tokens` rows of every input, runs, and gives every output.
+/// Writes `tokens` rows of every input, runs, and returns every output.
 std::vector<std::vector<float>> run(QuantProgram &program, int64_t tokens,
                                     int64_t workers, int64_t firstInput = 0) {
   LoadedProgram &loaded = *program.loaded;
@@ -417,7 +416,7 @@ TEST_P(QuantizedMatmul, AddsAlongAscendingColumns) {
   for (int64_t tokens : {1, 3, 6, 7, 16, 33, 65, 70}) {
     int64_t dots = tileCounts().byteDots;
     auto results = run(*program, tokens, 1);
-    // Sixteen tokens are multiplied by tiles where the level has them.
+    // Sixteen tokens are multiplied with tiles on levels that have them.
     bool hasTiles = canEmulateTiles(GetParam()->name.str()) && tokens >= 16;
     EXPECT_EQ(tileCounts().byteDots > dots, hasTiles) << tokens << " tokens";
     for (size_t i = 0; i < results.size(); ++i) {

@@ -77,16 +77,16 @@ TEST_P(ReductionKernels, LayerNormAgreesWithFloat64) {
     int64_t width = norm.groups * norm.columns;
     norm.weight = random.values(norm.columns, 0.5f, 1.5f);
     norm.bias = random.values(norm.columns, -1.0f, 1.0f);
-    norm.x = random.values(kMostRows * width, -3.0f, 3.0f);
-    // Row 1: zeros, where eps stands alone. Row 2: differences that are small
-    // beside the mean. Row 3: large numbers.
+    norm.x = random.values(kMaxRows * width, -3.0f, 3.0f);
+    // Row 1: zeros, so that only eps remains. Row 2: differences that are small
+    // relative to the mean. Row 3: large values.
     for (int64_t i = 0; i < width; ++i) {
       norm.x[width + i] = 0;
       norm.x[2 * width + i] += 5000;
       norm.x[3 * width + i] *= 1e12f;
     }
-    norm.in = program.addBuffer(kMostRows, width);
-    norm.out = program.addBuffer(kMostRows, width);
+    norm.in = program.addBuffer(kMaxRows, width);
+    norm.out = program.addBuffer(kMaxRows, width);
     program.call<kernel::LayerNormOp>(
         program.weight(norm.hasWeight ? program.addVector(norm.weight) : ""),
         program.weight(norm.hasBias ? program.addVector(norm.bias) : ""),
@@ -113,8 +113,8 @@ TEST_P(ReductionKernels, LayerNormKeepsSmallDifferencesFromALargeMean) {
   Random random(17);
   for (int64_t i = 0; i < columns; ++i)
     norm.x.push_back(65536 + 0.5f * static_cast<float>(random.bits() % 9));
-  norm.in = program.addBuffer(kMostRows, columns);
-  norm.out = program.addBuffer(kMostRows, columns);
+  norm.in = program.addBuffer(kMaxRows, columns);
+  norm.out = program.addBuffer(kMaxRows, columns);
   program.call<kernel::LayerNormOp>(
       /*weight=*/mlir::Value(), /*bias=*/mlir::Value(), program[norm.in],
       program[norm.out], columns, /*groups=*/1, norm.eps);
@@ -132,9 +132,9 @@ TEST_P(ReductionKernels, RmsNormWithoutWeightAgreesWithFloat64) {
   for (auto [groups, columns] : kShapes) {
     Norm norm{groups, columns, 1e-6};
     norm.subtractsMean = false;
-    norm.x = random.values(kMostRows * groups * columns, -3.0f, 3.0f);
-    norm.in = program.addBuffer(kMostRows, groups * columns);
-    norm.out = program.addBuffer(kMostRows, groups * columns);
+    norm.x = random.values(kMaxRows * groups * columns, -3.0f, 3.0f);
+    norm.in = program.addBuffer(kMaxRows, groups * columns);
+    norm.out = program.addBuffer(kMaxRows, groups * columns);
     program.call<kernel::RmsNormOp>(/*weight=*/mlir::Value(), program[norm.in],
                                     program[norm.out], columns, groups,
                                     norm.eps);
@@ -168,7 +168,7 @@ struct Softmax {
       for (int64_t i = 0; i < columns; ++i)
         sum += std::exp(values[i] - most);
       for (int64_t i = 0; i < columns; ++i)
-        // A group of -inf alone has no numbers to share 1 among.
+        // A group of all -inf yields zeros.
         result.push_back(std::isinf(most) ? 0
                                           : std::exp(values[i] - most) / sum);
     }
@@ -183,7 +183,7 @@ TEST_P(ReductionKernels, SoftmaxAgreesWithFloat64) {
   Random random(29);
   for (auto [groups, columns] : kShapes) {
     Softmax c{groups, columns,
-              random.values(kMostRows * groups * columns, -8.0f, 8.0f)};
+              random.values(kMaxRows * groups * columns, -8.0f, 8.0f)};
     int64_t width = groups * columns;
     for (int64_t i = 0; i < width; ++i) {
       c.x[width + i] *= 1e30f;        // Row 1: one stands out.
@@ -192,8 +192,8 @@ TEST_P(ReductionKernels, SoftmaxAgreesWithFloat64) {
       if (i % 3 == 1)
         c.x[4 * width + i] = -INFINITY; // Row 4: in part.
     }
-    c.in = program.addBuffer(kMostRows, width);
-    c.out = program.addBuffer(kMostRows, width);
+    c.in = program.addBuffer(kMaxRows, width);
+    c.out = program.addBuffer(kMaxRows, width);
     program.call<kernel::SoftmaxOp>(program[c.in], program[c.out], columns,
                                     groups);
     outputs.push_back(c.out);
@@ -213,10 +213,10 @@ TEST_P(ReductionKernels, SoftmaxAgreesWithFloat64) {
 
 TEST_P(ReductionKernels, WorkInPlace) {
   constexpr int64_t rows = 4;
-  unsigned x = program.addBuffer(kMostRows, 60),
-           out = program.addBuffer(kMostRows, 60);
-  unsigned norm = program.addBuffer(kMostRows, 60),
-           normOut = program.addBuffer(kMostRows, 60);
+  unsigned x = program.addBuffer(kMaxRows, 60),
+           out = program.addBuffer(kMaxRows, 60);
+  unsigned norm = program.addBuffer(kMaxRows, 60),
+           normOut = program.addBuffer(kMaxRows, 60);
   auto callSoftmax = [&](unsigned in, unsigned to) {
     program.call<kernel::SoftmaxOp>(program[in], program[to], 10, 6);
   };

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Rotary position embedding: angles to the last bit of f32 far into a context,
-// and the rotation of halves.
+// Rotary position embedding: angles accurate to f32 at large positions, and the
+// rotation of halves.
 //
 //===----------------------------------------------------------------------===//
 

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Kernels that work along rows: embedding, row selection, norms and
-// element-wise chains.
+// Kernels that process rows: embedding, row selection, norms and element-wise
+// chains.
 //
 //===----------------------------------------------------------------------===//
 
@@ -64,7 +64,7 @@ TEST_P(RowKernels, EmbeddingDecodesRowsExactly) {
   ASSERT_NO_FATAL_FAILURE(load());
 
   StepInputs inputs;
-  // The last three have no row: the nearest one stands for it.
+  // The last three ids are out of range and clamped.
   inputs.tokenIds = {0, 36, 15, 16, 36, 1, 31, 37, INT32_MAX, -1};
   inputs.numTokens = static_cast<int64_t>(inputs.tokenIds.size());
   run(inputs, outputs, inputs.numTokens);
@@ -131,7 +131,8 @@ TEST_P(RowKernels, RmsNormAgreesWithFloat64) {
     int64_t width = norm.groups * norm.columns;
     norm.weight = random.values(norm.columns, 0.5f, 1.5f);
     norm.x = random.values(rows * width, -3.0f, 3.0f);
-    // A row of zeros meets eps alone; a row of large numbers does not overflow.
+    // In a row of zeros only eps remains; a row of large values does not
+    // overflow.
     std::fill_n(norm.x.begin() + width, width, 0.0f);
     for (int64_t i = 0; i < width; ++i)
       norm.x[2 * width + i] *= 1e12f;

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The functions that scalar regions are made of, as element-wise kernels.
+// The functions of scalar regions, as element-wise kernels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +33,7 @@ class ScalarFunctions : public KernelTest {
 protected:
   using ScalarBody = KernelProgram::ScalarBody;
 
-  /// What a kernel of each body makes of the values, in their order.
+  /// The results of kernels with these bodies for the values, in order.
   std::vector<std::vector<float>>
   apply(const std::vector<ScalarBody> &bodies,
         const std::vector<std::vector<float>> &arguments) {
@@ -75,7 +75,7 @@ protected:
   }
 };
 
-/// Numbers of every size between -12 and 12, and some far out.
+/// Values of all magnitudes between -12 and 12, and some large ones.
 std::vector<float> everySize() {
   std::vector<float> x{0.0f,   -0.0f, 1e-30f, -1e-30f, 20.0f,  -20.0f, 88.0f,
                        -88.0f, 1e4f,  -1e4f,  1e30f,   -1e30f, 3e38f,  -3e38f};
@@ -87,7 +87,7 @@ std::vector<float> everySize() {
   return x;
 }
 
-/// The distance in units of the last place of the expected number's f32.
+/// The distance in units in the last place (f32) of the expected value.
 double ulps(float actual, double expected) {
   if (std::isnan(actual))
     return INFINITY;
@@ -95,8 +95,8 @@ double ulps(float actual, double expected) {
   return std::fabs(actual - expected) / std::ldexp(1.0, std::ilogb(size) - 23);
 }
 
-/// Checks the distance where the result is not next to nothing, and the size of
-/// the error everywhere.
+/// Checks the distance unless the result is tiny, and the magnitude of the
+/// error everywhere.
 void expectClose(const std::vector<float> &x, const std::vector<float> &actual,
                  double (*reference)(double), double mostUlps) {
   ASSERT_EQ(x.size(), actual.size());
@@ -107,7 +107,7 @@ void expectClose(const std::vector<float> &x, const std::vector<float> &actual,
     expected.push_back(reference(x[i]));
     EXPECT_NEAR(actual[i], expected[i], 1e-6 * std::fabs(expected[i]) + 1e-34)
         << x[i];
-    // Below, exp(-x) leaves the normal numbers.
+    // Below, exp(-x) exceeds the normal numbers.
     double distance = ulps(actual[i], expected[i]);
     if (std::fabs(expected[i]) > 1e-34 && distance > worst) {
       worst = distance;
@@ -157,8 +157,8 @@ TEST_P(ScalarFunctions, SiluIsExactToAFewUlps) {
 }
 
 namespace {
-/// Numbers at the edges of bf16 and f16: halfway, just beside, subnormal,
-/// overflowing, infinite, NaN.
+/// Edge cases of bf16 and f16: ties, close to ties, subnormal, overflowing,
+/// infinite, NaN.
 std::vector<float> roundingEdges() {
   std::vector<float> x = everySize();
   for (uint32_t bits :
@@ -204,7 +204,7 @@ TEST_P(ScalarFunctions, RoundingToNarrowFormatsIsExact) {
 }
 
 namespace {
-/// Numbers of every size, and those where a reduction of angles changes.
+/// Values of all magnitudes, and those at boundaries of the argument reduction.
 std::vector<float> angles() {
   std::vector<float> x = everySize();
   for (float size : {100.0f, 1000.0f, 4096.0f, 131072.0f, 1e7f, 1e8f, 1e9f,
@@ -217,7 +217,7 @@ std::vector<float> angles() {
   return x;
 }
 
-/// The op's result; 0 of 0, as padding must stay 0.
+/// The op's result; 0 for 0, since padding must be 0.
 template <typename MathOp>
 mlir::Value emitMath(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x) {
   mlir::Value zero =

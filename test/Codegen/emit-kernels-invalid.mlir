@@ -1,6 +1,6 @@
 // RUN: not llmir-opt %s --emit-kernels="level=z80" 2>&1 | FileCheck %s
-// What kernels must be, their verifiers say: test/Dialect/MLLM/invalid-kernels-*.mlir.
-// A kernel without an emitter is in ProgramTest.cpp.
+// Invalid kernels are tested in test/Dialect/MLLM/invalid-kernels-*.mlir,
+// kernels without an emitter in ProgramTest.cpp.
 
 // CHECK: unknown CPU level 'z80'
 mllm.program.fragment @step code {

@@ -4,7 +4,7 @@
 
 // Each kernel becomes a call of a private function that is named after its
 // label and has an argument for each operand, weights in their packed form. The
-// text fragment goes away.
+// text fragment is erased.
 
 // CHECK-NOT: text
 mllm.program.fragment @constants text {
@@ -47,8 +47,8 @@ mllm.program.fragment @step code {
     mllm.kernel.linear weights(%w : memref<6144xi8>) bias(%b : memref<48xf32>) ins(%rows32 : memref<8x32xf32>)
         outs(%rows48 : memref<8x48xf32>) {format = "bf16", rows = 33, columns = 64, label = "linear"}
   }
-  // An equal kernel on other memory, whatever its label, calls the same
-  // function; one with another attribute or a weight of another type does not.
+  // An equal kernel on other memory, with any label, calls the same function;
+  // one with another attribute or a weight of another type does not.
   // CHECK: call @linear(%{{.*}}) {label = "again"}
   // CHECK: call @linear_0(%{{.*}}) {label = "linear"}
   // CHECK: call @from_buffer(%{{.*}}) {label = "from_buffer"} : memref<96x16xf32>, memref<48xf32>
@@ -155,15 +155,15 @@ mllm.program.fragment @step code {
 
 // Packed bytes: 3 tiles of 16 rows, 32 lines of 64 bytes each.
 // CHECK: func.func private @linear(%{{.*}}: !llvm.ptr, %{{.*}}: index, %{{.*}}: index, %{{.*}}: index, %{{.*}}: memref<6144xi8>, %{{.*}}: memref<48xf32>, %{{.*}}: memref<8x32xf32>, %{{.*}}: memref<8x48xf32>)
-// Four tiles of rows and four tokens at a time where there are registers
-// for them, one tile and three tokens where there are not.
+// Four row tiles and four tokens at a time if there are enough registers,
+// otherwise one tile and three tokens.
 // CHECK: iter_args({{(%[a-z0-9_]+ = %[a-z0-9_]+, ){15}%[a-z0-9_]+ = %[a-z0-9_]+\)}}
 // V3-LABEL: func.func private @linear(
 // V3: iter_args({{(%[a-z0-9_]+ = %[a-z0-9_]+, ){2}%[a-z0-9_]+ = %[a-z0-9_]+\)}}
 // V3-NOT: iter_args({{(%[a-z0-9_]+ = %[a-z0-9_]+, ){3}%}}
 // V3-LABEL: func.func private @norm(
 // CHECK: func.func private @linear_0(
-// The program's own memory holds the packed bytes.
+// The packed bytes are in a buffer of the program.
 // CHECK: func.func private @from_buffer(%{{.*}}: memref<6144xi8>, %{{.*}}: memref<48xf32>, %{{.*}}: memref<8x32xf32>, %{{.*}}: memref<8x48xf32>)
 // CHECK: func.func private @round_rows(%{{.*}}: memref<8x64xf32>, %{{.*}}: memref<8x32xf32>)
 // CHECK: func.func private @norm(%{{.*}}: !llvm.ptr, %{{.*}}: index, %{{.*}}: index, %{{.*}}: index, %{{.*}}: memref<64xf32>, %{{.*}}: memref<8x64xf32>, %{{.*}}: memref<8x64xf32>)

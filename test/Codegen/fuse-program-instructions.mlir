@@ -1,6 +1,6 @@
 // RUN: llmir-opt %s --fuse-program-instructions --split-input-file | FileCheck %s
 
-// Kernels that feed each other become one instruction, three of them too.
+// Two or more kernels with data dependences become one instruction.
 // SPEC: 251
 
 mllm.program.fragment @weights data {
@@ -30,7 +30,7 @@ mllm.program.fragment @chain code {
   mllm.program.instruction {
     mllm.kernel.softmax ins(%b : memref<8x16xf32>) outs(%c : memref<8x16xf32>) {columns = 16}
   }
-  // Reads what the first has written.
+  // Reads the result of the first one.
   mllm.program.instruction {
     %w = mllm.program.get_weight @w : memref<16xf32>
     mllm.kernel.rms_norm weights(%w : memref<16xf32>) ins(%b : memref<8x16xf32>) outs(%a : memref<8x16xf32>) {columns = 16, eps = 1.0e-5}
@@ -41,8 +41,8 @@ mllm.program.fragment @chain code {
 
 // -----
 
-// Neighbours that read the same buffer, or write where the other reads, do not
-// feed each other.
+// Adjacent instructions that only read the same buffer, or where the second
+// writes what the first reads, are not fused.
 
 // CHECK-LABEL: @apart
 mllm.program.fragment @apart code {
@@ -76,10 +76,10 @@ mllm.program.fragment @apart code {
 
 // -----
 
-// What stands between them keeps them apart, whatever it is.
+// Any op between them prevents fusion.
 
 // CHECK-LABEL: @between
-mllm.program.fragment @between code attributes {few_tokens = 8 : i64} {
+mllm.program.fragment @between code attributes {decode_tokens = 8 : i64} {
   %a = mllm.program.buffer : memref<8x16xf32>
   %i = mllm.program.buffer : memref<1x16xi32>
   mllm.program.entry_point
@@ -91,7 +91,7 @@ mllm.program.fragment @between code attributes {few_tokens = 8 : i64} {
   mllm.program.instruction {
     mllm.kernel.softmax ins(%a : memref<8x16xf32>) outs(%a : memref<8x16xf32>) {columns = 16}
   }
-  mllm.program.barrier unless_few
+  mllm.program.barrier unless_decode
   mllm.program.instruction {
     mllm.kernel.softmax ins(%a : memref<8x16xf32>) outs(%a : memref<8x16xf32>) {columns = 16}
   }
@@ -112,10 +112,10 @@ mllm.program.fragment @between code attributes {few_tokens = 8 : i64} {
 
 // -----
 
-// One that every worker does whole and one that is divided are two.
+// A replicated instruction and a divided one are not fused.
 
 // CHECK-LABEL: @replicated
-mllm.program.fragment @replicated code attributes {few_tokens = 8 : i64} {
+mllm.program.fragment @replicated code attributes {decode_tokens = 8 : i64} {
   // CHECK: %[[A:.*]] = mllm.program.buffer
   %a = mllm.program.buffer : memref<8x16xf32>
   // CHECK: %[[B:.*]] = mllm.program.buffer

@@ -39,7 +39,7 @@ func.func @short_tile(%x: memref<7xf32, strided<[1], offset: ?>>, %s: f32) {
   return
 }
 
-// Other functions of math have a lowering of their own and stay.
+// Other ops of the math dialect have their own lowering and are preserved.
 // CHECK-LABEL: func.func @others_stay
 // CHECK: math.sqrt
 func.func @others_stay(%x: f32) -> f32 {

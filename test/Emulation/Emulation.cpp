@@ -35,7 +35,7 @@ static const char *emulatedCPU(const CPULevel &level) {
 }
 
 static std::string runnerPath() {
-  return LLMIR_AARCH64_FOLDER "/bin/tests/llmir-kernel-runner";
+  return LLMIR_AARCH64_DIR "/bin/tests/llmir-kernel-runner";
 }
 
 static bool isInPath(const std::string &program) {
@@ -65,7 +65,7 @@ std::string whyNotEmulated(const CPULevel &level) {
 }
 
 namespace {
-/// A file that goes away with its owner.
+/// A file that is removed by the destructor.
 class TemporaryFile {
 public:
   TemporaryFile() {
@@ -96,7 +96,7 @@ static Status failure(const std::string &what) {
   return Status(StatusCode::IoError, "emulating a kernel: " + what);
 }
 
-/// The job's bytes; `offsets` gets where each memory lies in it.
+/// The job's bytes; `offsets` receives the offset of each memory block.
 static std::vector<uint8_t> makeJob(const LLMIRStepContext &context,
                                     int64_t workers,
                                     const std::vector<FieldMemory> &memory,
@@ -127,7 +127,7 @@ static std::vector<uint8_t> makeJob(const LLMIRStepContext &context,
   return job;
 }
 
-/// Runs the emulator to its end; the runner's sentence goes to stderr.
+/// Runs the emulator; the runner writes its message to stderr.
 static Status runRunner(const CPULevel &level, const std::string &image,
                         const std::string &job) {
   const std::string runner = runnerPath();

@@ -29,10 +29,10 @@ struct FieldMemory {
   StepField field;
   void *data;
   size_t bytes;
-  bool isWritten; ///< Read back behind the step.
+  bool isWritten; ///< Read back after the step.
 };
 
-/// Empty where code of the level can be emulated here, else what is missing.
+/// Empty if code of the level can be emulated, else the missing tool.
 std::string whyNotEmulated(const CPULevel &level);
 
 /// One step of the image on a processor that has the level and no more. The

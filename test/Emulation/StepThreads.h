@@ -23,7 +23,7 @@
 
 namespace llmir::test {
 
-/// A step's context with the barrier of its workers behind it.
+/// A step's context followed by the barrier of its workers.
 struct SharedStep {
   LLMIRStepContext context{};
   int64_t workers = 1;

@@ -50,11 +50,11 @@ bool canEmulateTiles(std::string_view level) {
 
 namespace {
 
-constexpr int kTiles = 8, kMostRows = 16, kMostBytes = 64;
+constexpr int kTiles = 8, kMaxRows = 16, kMaxBytes = 64;
 
 struct Tile {
   int rows = 0, bytes = 0; ///< As configured.
-  alignas(64) uint8_t data[kMostRows][kMostBytes];
+  alignas(64) uint8_t data[kMaxRows][kMaxBytes];
 
   template <typename T> T at(int row, int i) const {
     T value;
@@ -72,7 +72,7 @@ struct TileState {
 
   bool configure(const uint8_t *memory);
   void release();
-  /// Null where there is none that can be used.
+  /// Null if there is no usable one.
   Tile *find(int number) {
     if (!isConfigured || number >= kTiles || tiles[number].rows == 0)
       return nullptr;
@@ -98,7 +98,7 @@ bool TileState::configure(const uint8_t *memory) {
     uint16_t bytes;
     std::memcpy(&bytes, memory + 16 + 2 * i, 2);
     int rows = memory[48 + i];
-    if (rows > kMostRows || bytes > kMostBytes || (rows == 0) != (bytes == 0))
+    if (rows > kMaxRows || bytes > kMaxBytes || (rows == 0) != (bytes == 0))
       return false;
     tiles[i].rows = rows;
     tiles[i].bytes = bytes;
@@ -118,7 +118,7 @@ void TileState::release() {
 // Products
 //===----------------------------------------------------------------------===//
 
-/// Denormal numbers are zero, whatever MXCSR says.
+/// Denormals are zero, independent of MXCSR.
 float flush(float value) {
   return std::fpclassify(value) == FP_SUBNORMAL ? std::copysign(0.0f, value)
                                                 : value;
@@ -147,7 +147,7 @@ void dotBf16(Tile &sum, const Tile &a, const Tile &b) {
   ++bf16Dots;
 }
 
-/// TDPB[SU][SU]D: the first letter says whether `a` has signs.
+/// TDPB[SU][SU]D: the first letter is the signedness of `a`.
 template <typename A, typename B>
 void dotBytes(Tile &sum, const Tile &a, const Tile &b) {
   for (int m = 0; m < sum.rows; ++m)
@@ -173,7 +173,7 @@ public:
       : registers(context->uc_mcontext.gregs),
         at(reinterpret_cast<const uint8_t *>(registers[REG_RIP])) {}
 
-  /// False where it is none that is emulated.
+  /// False if the instruction is not emulated.
   bool run();
 
 private:
@@ -332,7 +332,7 @@ static void onIllegalInstruction(int, siginfo_t *, void *context) {
   while (Instruction(static_cast<ucontext_t *>(context)).run())
     ++done;
   if (done == 0)
-    std::signal(SIGILL, SIG_DFL); // It is illegal once more.
+    std::signal(SIGILL, SIG_DFL); // It is illegal again.
 }
 
 void startTileEmulation() {

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// AMX on a processor that has none: an instruction of tiles is illegal there,
-// so a handler of SIGILL does what Intel's manual says of it and goes on behind
+// AMX on a processor without it: tile instructions are illegal there, so a
+// SIGILL handler executes them according to Intel's manual and continues after
 // it. All other instructions run as they are. So code for AMX is tested to the
 // bit, as it was generated, though not its speed.
 //
@@ -26,7 +26,7 @@ bool canEmulateTiles(std::string_view level);
 
 /// From now on, instructions of tiles are emulated in every thread. One that
 /// the manual forbids (a shape that does not fit, tiles that are not
-/// configured) stays illegal: it ends the process.
+/// configured) remains illegal and terminates the process.
 void startTileEmulation();
 
 /// What was emulated so far.

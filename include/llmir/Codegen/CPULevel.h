@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The CPU levels of CPULevels.def as a table.
+// The table of CPU levels, generated from CPULevels.def.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,36 +21,36 @@
 
 namespace llmir {
 
-/// How a level adds four products of signed bytes to an i32 lane. All give the
-/// same integers.
+/// How a level adds four products of signed bytes to an i32 lane. All methods
+/// give the same integers.
 enum class ByteDots {
-  Generic,   ///< Each byte widened to 32 bits; any vectors.
-  PairsOf16, ///< vpmaddubsw where no pair saturates it, else vpmaddwd.
+  Generic,   ///< Bytes extended to 32 bits; any vectors.
+  PairsOf16, ///< vpmaddubsw if pairs cannot saturate, else vpmaddwd.
   VPDPBUSD,  ///< Unsigned by signed bytes, four at once.
   SDOT,      ///< Signed by signed bytes, four at once.
-  SMMLA,     ///< SDOT's, and 2x8 by 8x2 blocks.
-  AMX,       ///< VPDPBUSD's, and tiles.
+  SMMLA,     ///< As SDOT, and 2x8 by 8x2 blocks.
+  AMX,       ///< As VPDPBUSD, and tiles.
 };
 
 /// How a level adds two products of bf16 values to an f32 lane.
 enum class Bf16Dots {
-  None,      ///< Both widened to f32 and multiplied there.
+  None,      ///< Both extended to f32.
   VDPBF16PS, ///< Two at once.
-  AMX,       ///< VDPBF16PS's, and tiles.
+  AMX,       ///< As VDPBF16PS, and tiles.
 };
 
-/// How many accumulators a register tile holds.
+/// The shape of a register tile.
 struct RegisterTile {
   int64_t rowTiles; ///< Tiles of 16 output rows.
   int64_t tokens;
 };
 
-/// One row of CPULevels.def, where each fact is explained.
+/// One row of CPULevels.def, which documents the fields.
 struct CPULevel {
-  llvm::StringLiteral name;         ///< On the command line and in artifacts.
+  llvm::StringLiteral name; ///< Used on the command line and in artifacts.
   llvm::StringLiteral architecture; ///< "x86_64", "aarch64".
   llvm::StringLiteral llvmCPU;      ///< Passed to LLVM as target-cpu.
-  llvm::StringLiteral llvmFeatures; ///< And as target-features.
+  llvm::StringLiteral llvmFeatures; ///< Passed to LLVM as target-features.
   int64_t vectorBits, vectorRegisters;
   ByteDots byteDots;
   Bf16Dots bf16Dots;
@@ -60,13 +60,13 @@ struct CPULevel {
   /// One instruction multiplies bf16 values and adds pairs of products.
   bool hasBf16Dots() const { return bf16Dots != Bf16Dots::None; }
 
-  /// What LLVM and artifacts call the kind of machine.
+  /// The name of the architecture in LLVM and in artifacts.
   std::string triple() const {
     return architecture.str() + "-unknown-linux-gnu";
   }
 };
 
-/// All levels that code is generated for, lowest first in each architecture.
+/// All levels, lowest first in each architecture.
 llvm::ArrayRef<CPULevel> cpuLevels();
 
 /// The level of that name, or null.

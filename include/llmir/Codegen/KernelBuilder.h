@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What every kernel emitter builds with: short names for the ops that kernels
-// are made of, loops as lambdas, and typed access to the step context.
+// The builder of kernel functions: shorthands for common ops, loops as lambdas,
+// and typed access to the step context.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,17 +28,17 @@
 
 namespace llmir {
 
-/// Lanes of every vector that kernels compute with, whatever the register
-/// width: levels differ in how many registers LLVM gives a vector.
+/// Number of lanes of all vectors in kernels. LLVM splits a vector into
+/// registers according to the level.
 constexpr int64_t kLanes = 16;
 
-/// A range [first, last) of work.
+/// A half-open range [first, last) of work.
 using WorkRange = std::pair<mlir::Value, mlir::Value>;
 
-/// The functions of a module that several kernels call.
+/// The functions of a module that are shared by kernels.
 struct SharedFunctions {
   mlir::SymbolTable &symbols;
-  /// By what they compute.
+  /// By key.
   llvm::StringMap<mlir::func::FuncOp> byKey = {};
 };
 
@@ -52,30 +52,30 @@ public:
 
   const CPULevel &level() const { return cpuLevel; }
 
-  /// Creates the function with its entry block and moves into it. The function
-  /// has an argument for each operand of the kernel: of the operand's type, or,
-  /// for a weight, of its packed form (bytes of a matrix, f32 elements of a
-  /// vector), whatever the type of the memory that holds it.
+  /// Creates the function and sets the insertion point to its entry block. The
+  /// function has an argument for each operand of the kernel, of the operand's
+  /// type or, for a weight, of its packed form (bytes of a matrix, f32 elements
+  /// of a vector), independent of the type of the operand.
   mlir::func::FuncOp beginKernel(llvm::StringRef name,
                                  mllm::kernel::KernelOpInterface kernel);
-  /// Ends the function.
+  /// Finishes the function.
   void endKernel();
-  /// Calls the module's function for `key`, from which its name is made.
-  /// Unless the module has it already, emits it with `body`, which gets the
-  /// function's arguments and uses no other values. Equal keys must mean equal
-  /// types of arguments and equal code.
+  /// Calls the module's function for `key`, from which its name is derived. If
+  /// it does not exist, emits it with `body`, which gets the function's
+  /// arguments and must not use other values. Equal keys require equal argument
+  /// types and equal code.
   void callShared(llvm::StringRef key, mlir::ValueRange arguments,
                   llvm::function_ref<void(mlir::ValueRange)> body);
 
   mlir::Value ctx() const { return contextArg; }
   mlir::Value layer() const { return layerArg; }
-  /// The function's argument for an operand of the kernel.
+  /// The function argument for an operand of the kernel.
   mlir::Value argument(mlir::OpOperand &operand) const {
     return operandArgs[operand.getOperandNumber()];
   }
-  /// The same of an optional operand; null where it is absent.
+  /// The same for an optional operand; null if it is absent.
   mlir::Value argument(mlir::MutableOperandRange operand) const;
-  /// The same of a variadic operand.
+  /// The same for a variadic operand.
   llvm::SmallVector<mlir::Value>
   arguments(mlir::MutableOperandRange operands) const;
 
@@ -91,7 +91,7 @@ public:
 
   mlir::Value index(int64_t value);
   mlir::Value f32(double value);
-  /// The constant in every lane of `type` (or the scalar).
+  /// A splat constant of a vector type, or a scalar constant.
   mlir::Value intConstant(mlir::Type type, int64_t value);
   mlir::Value floatConstant(mlir::Type type, double value);
 
@@ -126,14 +126,14 @@ public:
   mlir::Value subf(mlir::Value a, mlir::Value b);
   mlir::Value mulf(mlir::Value a, mlir::Value b);
   mlir::Value divf(mlir::Value a, mlir::Value b);
-  /// The greater of two values; the second where either is NaN.
+  /// The maximum of two values; the second one if either is NaN.
   mlir::Value maxf(mlir::Value a, mlir::Value b);
   mlir::Value broadcast(mlir::Value scalar, int64_t lanes = kLanes);
   mlir::Value lane(mlir::Value vector, int64_t i);
-  /// A vector of at most 16 lanes as one of 16, `fill` after its own.
+  /// Extends a vector of at most 16 lanes to 16, filled with `fill`.
   mlir::Value widen(mlir::Value vector, double fill);
-  /// Folds the lanes of a vector pairwise, halves first: a fixed tree, so that
-  /// the bits never depend on how LLVM would order a reduction.
+  /// Reduces the lanes of a vector pairwise, halves first: a fixed tree, so
+  /// that results do not depend on how LLVM orders a reduction.
   mlir::Value
   foldLanes(mlir::Value vector,
             llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
@@ -149,30 +149,30 @@ public:
             llvm::function_ref<void(mlir::Value)> body) {
     loop(index(from), index(to), index(step), body);
   }
-  /// The same with values carried from one iteration to the next.
+  /// The same with loop-carried values.
   llvm::SmallVector<mlir::Value>
   reduce(mlir::Value from, mlir::Value to, int64_t step,
          llvm::ArrayRef<mlir::Value> initial,
          llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value,
                                                            mlir::ValueRange)>
              body);
-  /// The same, never unrolled: what the body prefetches stays spread out, and
-  /// no address is computed beforehand and kept in memory.
+  /// The same without unrolling: prefetches of the body stay evenly
+  /// distributed, and addresses are not computed in advance and spilled.
   llvm::SmallVector<mlir::Value> reduceRolled(
       mlir::Value from, mlir::Value to, int64_t step,
       llvm::ArrayRef<mlir::Value> initial,
       llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value,
                                                         mlir::ValueRange)>
           body);
-  /// The same without carried values: small code in place of fast code.
+  /// The same without loop-carried values: for small code instead of fast code.
   void rolledLoop(mlir::Value from, mlir::Value to,
                   llvm::function_ref<void(mlir::Value)> body);
-  /// body(position, lanes) over [0, size) in steps of 16, then once with what
-  /// remains. `size` is static, so every vector's length is.
+  /// Calls body(position, lanes) over [0, size) in steps of 16, then once for
+  /// the remainder. `size` and so all vector lengths are static.
   void vectorLoop(int64_t size,
                   llvm::function_ref<void(mlir::Value, int64_t)> body);
-  /// Whichever of cases [first, last] `selector` is: body(case). Does nothing
-  /// for other values.
+  /// Emits body(case) for each case in [first, last], selected by `selector`.
+  /// Does nothing for other values.
   void select(mlir::Value selector, int64_t first, int64_t last,
               llvm::function_ref<void(int64_t)> body);
   /// if (condition) then()
@@ -182,7 +182,7 @@ public:
   // Memory
   //===--------------------------------------------------------------------===//
 
-  /// `lanes` elements of a buffer from the given indices on.
+  /// Loads or stores `lanes` elements of a buffer from the given indices on.
   mlir::Value loadVector(mlir::Value memref, mlir::ValueRange indices,
                          int64_t lanes = kLanes);
   void storeVector(mlir::Value vector, mlir::Value memref,
@@ -190,8 +190,8 @@ public:
   /// Writes zero after the first `used` columns of a row: rows are padded to
   /// whole tiles, and kernels rely on padding being zero.
   void zeroPadding(mlir::Value buffer, mlir::Value row, int64_t used);
-  /// The same in kernels that are divided by heads: the worker of the last head
-  /// does it.
+  /// The same in kernels that are divided by heads, by the worker of the last
+  /// head.
   void zeroPaddingAfterHeads(mlir::Value buffer, mlir::Value row,
                              mlir::Value head, int64_t heads, int64_t headDim);
   mlir::Value load(mlir::Value memref, mlir::ValueRange indices);
@@ -211,7 +211,7 @@ public:
   mlir::Value contextPointer(StepField field);
   /// An i64 field as an index.
   mlir::Value contextIndex(StepField field);
-  /// Element `i` of an i32 array of the context, as an index.
+  /// Loads element `i` of an i32 array of the context as an index.
   mlir::Value contextArray(StepField field, mlir::Value i);
   /// Number of rows of the kernel's row space.
   mlir::Value rowCount();
@@ -219,30 +219,32 @@ public:
   //===--------------------------------------------------------------------===//
   // The worker's part of the work
   //
-  // Each of these is for kernels whose work division has a certain unit, and
-  // gives what the division (KernelOpInterface::getWorkDivision) assigns to
-  // this worker. Emitters do not see the number of the worker.
+  // Each function supports kernels whose work division has a certain unit, and
+  // returns the part that the division (KernelOpInterface::getWorkDivision)
+  // assigns to this worker. Emitters do not access the worker index.
   //===--------------------------------------------------------------------===//
 
-  /// Rows: of those of the row space, times the rows per row.
+  /// Rows: a range of the rows of the row space times the rows per row.
   WorkRange rowRange();
-  /// Columns: the column tiles.
+  /// Columns: a range of the column tiles.
   WorkRange tileRange();
-  /// Columns in whole heads: of `heads` heads in a row, each of `headDim`
-  /// columns.
+  /// Columns in whole heads: a range of the `heads` heads of a row, each of
+  /// `headDim` columns.
   WorkRange headRange(int64_t heads, int64_t headDim);
-  /// Heads: body(row, head) for this worker's pairs of `rows` rows.
+  /// Heads: calls body(row, head) for this worker's (row, head) pairs of `rows`
+  /// rows.
   void overHeads(mlir::Value rows,
                  llvm::function_ref<void(mlir::Value, mlir::Value)> body);
-  /// Items: of `count` items, or of their total cost.
+  /// Items: a range of `count` items, or of their total cost.
   WorkRange itemRange(mlir::Value count);
-  /// Elements: of `count` pieces of work, which the emitter chooses.
+  /// Elements: a range of `count` units of work, which the emitter defines.
   WorkRange elementRange(mlir::Value count);
-  /// First, or elements that are a single piece of work.
+  /// First, or elements that are a single unit of work.
   void onFirstWorker(llvm::function_ref<void()> body);
 
 private:
-  /// A contiguous range of `count` pieces, in whole grains but for the last.
+  /// A contiguous range of `count` units, a multiple of `grain` except at the
+  /// end.
   WorkRange divide(mlir::Value count, int64_t grain = 1);
 
   const CPULevel &cpuLevel;

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The emitters of a family of targets, by kernel op. A dialect of a plugin adds
-// those of its own kernel ops.
+// The emitters of a family of targets, by kernel op. Plugins can add emitters
+// for the kernel ops of their dialects.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,21 +24,21 @@ namespace llmir {
 
 /// The emitters of one family of targets.
 ///
-/// An emitter writes the body of a kernel's function: the builder is in the
-/// entry block, its arguments are the kernel's operands, and it knows which
-/// part of the work is the worker's. The op has been verified. An emitter that
-/// fails has reported why at the op.
+/// Emits the body of a kernel's function: the insertion point is in the entry
+/// block, whose arguments are the kernel's operands, and the builder provides
+/// the worker's part of the work. The op has been verified. On failure, the
+/// emitter has emitted an error at the op.
 class KernelEmitters {
 public:
   using Emitter = std::function<mlir::LogicalResult(
       KernelBuilder &, mllm::kernel::KernelOpInterface)>;
 
-  /// Those for CPUs: of LLMIR's own kernels, and of the dialects that are
-  /// loaded in the context and have a `KernelEmitterInterface`.
+  /// The emitters for CPUs: those of LLMIR's kernels, and of all loaded
+  /// dialects with a `KernelEmitterInterface`.
   static KernelEmitters forCPU(mlir::MLIRContext *context);
 
-  /// Makes the function the emitter of its kernel op, in place of any earlier
-  /// one.
+  /// Registers the function as the emitter of its kernel op; replaces an
+  /// earlier one.
   template <typename OpT>
   void add(mlir::LogicalResult (*emit)(KernelBuilder &, OpT)) {
     emitters[OpT::getOperationName()] =
@@ -47,7 +47,7 @@ public:
         };
   }
 
-  /// The emitter of a kernel op, or null.
+  /// Returns the emitter of a kernel op, or null.
   const Emitter *find(mlir::Operation *kernel) const {
     auto found = emitters.find(kernel->getName().getStringRef());
     return found == emitters.end() ? nullptr : &found->second;
@@ -57,8 +57,8 @@ private:
   llvm::StringMap<Emitter> emitters;
 };
 
-/// The interface of a dialect with kernel ops of its own: it adds their
-/// emitters, one family of targets at a time.
+/// The interface of dialects with kernel ops: adds their emitters for a family
+/// of targets.
 class KernelEmitterInterface
     : public mlir::DialectInterface::Base<KernelEmitterInterface> {
 public:

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The products of attention that take rounded queries and weights: pairs of
-// bf16 numbers where a level multiplies these, and bytes at every level.
+// Attention products with rounded queries and weights: pairs of bf16 elements
+// on levels that have a bf16 dot product, and bytes on every level.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,9 +28,9 @@ namespace llmir {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Queries are sums of two bf16 numbers, which leave 2^-17 of them out, and
-/// weights are rounded to one: words of two neighbours. A query's row is its
-/// greater halves, and then what they left.
+/// A query is represented as the sum of two bf16 values (relative error 2^-17),
+/// and a weight as one bf16 value; adjacent elements share a 32-bit word. The
+/// row of a query holds the high parts, followed by the remainders.
 class Bf16Products : public AttentionProducts {
 public:
   Bf16Products(KernelBuilder &kb, const KVBlockLayout &layout)
@@ -51,7 +51,7 @@ public:
     });
   }
 
-  /// Weights are not negative, and one that is denormal may become zero.
+  /// Weights are non-negative; denormal weights may be flushed to zero.
   SmallVector<Value> prepareWeights(Value to, ArrayRef<Value> weights,
                                     const KeySpan &span) override {
     SmallVector<Value> rounded;
@@ -71,9 +71,9 @@ private:
   }
   Operands keyOperands(Value words) override { return {pairs(words)}; }
   Operands valueOperands(Value words) override { return {pairs(words)}; }
-  /// Of the halves of a query.
+  /// Size of the high parts, and of the remainders, of a query.
   int64_t planeBytes() const { return roundUpTo(layout.headDim, kLanes) * 2; }
-  /// 16 bf16 numbers, given as their bits.
+  /// Extends 16 bf16 values, given as their bits, to f32.
   Value widened(Value halves) {
     Value words = arith::ExtUIOp::create(kb, kb.i32x16(), halves);
     Value bits =
@@ -111,31 +111,31 @@ createBf16Products(KernelBuilder &kb, const KVBlockLayout &layout) {
 // Bytes
 //===----------------------------------------------------------------------===//
 
-/// The greatest code of a number in two signed bytes, 255 * high + low, neither
-/// of them -128.
-static constexpr double kGreatestCode = 127 * 255 + 127;
+/// The greatest code of two signed bytes, 255 * high + low, where neither byte
+/// is -128.
+static constexpr double kMaxCode = 127 * 255 + 127;
 
-/// Below it all numbers of a row count as zero: its inverse times the greatest
-/// code is still a number.
-static constexpr double kLeastMaximum = 0x1p-100;
+/// Rows whose maximum is smaller are treated as zero. The inverse of this value
+/// times the greatest code is still finite.
+static constexpr double kMinMaximum = 0x1p-100;
 
 namespace {
-/// Queries and weights are codes of 16 bits with a scale for the row, scale =
-/// max|x| / 32512, in two planes of signed bytes, so that products are exact
-/// sums of products of bytes. A row in memory:
+/// Queries and weights are quantized to 16 bits with one scale per row, scale =
+/// max|x| / 32512, and stored as two planes of signed bytes, so that products
+/// are exact sums of byte products. Layout of a row:
 ///   f32 scale, i32 sums of either plane times -bias, 64 bytes in all;
 ///   the high bytes, then the low ones.
 class ByteRowProducts : public AttentionProducts {
 public:
   ByteRowProducts(KernelBuilder &kb, const KVBlockLayout &layout)
       : AttentionProducts(kb, layout),
-        products(kb, signedBytes, /*mostActivation=*/128) {}
+        products(kb, signedBytes, /*maxActivation=*/128) {}
 
   int64_t queryBytes() const override {
     return kHeader + 2 * roundUpTo(layout.headDim, kLanes);
   }
   int64_t weightBytes() const override { return kHeader + 2 * kSpanKeys; }
-  /// A weight of zero hides any integer.
+  /// A zero weight cancels any integer.
   int64_t seenBytes() const override { return 0; }
 
   void prepareQuery(Value to,
@@ -166,7 +166,7 @@ public:
     SmallVector<Value> scaled;
     Value greatest = kb.intConstant(kb.i32x16(), 0);
     for (auto [p, keys] : llvm::zip(weights, span.keys)) {
-      // A token of weight zero may have any scale.
+      // The scale of a token whose weight is zero may be arbitrary.
       Value counts =
           arith::CmpFOp::create(kb, arith::CmpFPredicate::UNE, p, zeros());
       Value product = kb.mulf(p, tileScales(kb, layout, keys, true));
@@ -185,8 +185,8 @@ public:
 private:
   static constexpr int64_t kHeader = 64;
 
-  /// The greater |x| of each lane as the bits of an f32; that of what is no
-  /// number is greater than all.
+  /// The greater |x| of each lane as the bits of an f32; NaN compares greater
+  /// than all other values.
   Value greaterMagnitude(Value most, Value x) {
     Value bits = arith::BitcastOp::create(kb, kb.i32x16(), x);
     Value magnitude = arith::AndIOp::create(
@@ -194,20 +194,21 @@ private:
     return arith::MaxUIOp::create(kb, most, magnitude);
   }
 
-  /// Writes the scale; gives what numbers are multiplied by, in all lanes.
+  /// Writes the scale; returns the factor that quantizes the elements, in all
+  /// lanes.
   Value writeScale(Value to, Value greatest) {
     Value bits = kb.foldLanes(greatest, [&](Value a, Value b) -> Value {
       return arith::MaxUIOp::create(kb, a, b);
     });
     Value most = arith::BitcastOp::create(kb, kb.getF32Type(), bits);
-    kb.storeAt(kb.mulf(most, kb.f32(1.0 / kGreatestCode)), to, kb.index(0));
+    kb.storeAt(kb.mulf(most, kb.f32(1.0 / kMaxCode)), to, kb.index(0));
     Value none = arith::CmpFOp::create(kb, arith::CmpFPredicate::OLT, most,
-                                       kb.f32(kLeastMaximum));
-    Value factor = kb.divf(kb.f32(kGreatestCode), most);
+                                       kb.f32(kMinMaximum));
+    Value factor = kb.divf(kb.f32(kMaxCode), most);
     return kb.broadcast(arith::SelectOp::create(kb, none, kb.f32(0.0), factor));
   }
 
-  /// Writes 16 codes as number `at` of `count`; adds them to the sums.
+  /// Writes 16 codes at position `at` of `count`; adds them to the sums.
   SmallVector<Value> writeCodes(Value to, Value at, int64_t count, Value x,
                                 ValueRange sums) {
     Type bytes = kb.vec(kLanes, kb.getI8Type());
@@ -306,7 +307,7 @@ private:
     return kb.fma(sum, scaleOf(weights), before);
   }
 
-  IntegerFormat signedBytes; ///< Of the cache: eight bits.
+  IntegerFormat signedBytes; ///< Format of the cache: eight bits.
   ByteProducts products;
 };
 } // namespace
@@ -318,7 +319,7 @@ createByteProducts(KernelBuilder &kb, const KVBlockLayout &layout) {
 
 Value tileScales(KernelBuilder &kb, const KVBlockLayout &layout, Value tileKeys,
                  bool ofValues) {
-  // In K, too, neighbouring tokens are 4 bytes apart.
+  // In K, too, adjacent tokens are 4 bytes apart.
   int64_t behind = layout.keyTileBytes() + layout.valueTileBytes() +
                    (ofValues ? layout.scaleBytes() : 0);
   return kb.loadAt(kb.f32x16(), tileKeys, kb.index(behind));

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Attention, which reads K and V from the paged cache only, at the cache's
-// precision: the online softmax of FlashAttention over spans of 64 keys at
-// fixed positions, for all rows of a group of items (AttentionWork.h).
+// Attention over the paged cache: K and V are read from the cache only, at its
+// precision. Implements the online softmax of FlashAttention over spans of 64
+// keys at fixed positions, for all rows of a group of items (AttentionWork.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,8 +32,8 @@ namespace llmir {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What merges the results of chunks and writes them out; a result is a row of
-/// sums and a SoftmaxState.
+/// Merges the results of chunks and writes them to the output. A result is a
+/// row of sums followed by a SoftmaxState.
 class ChunkMerger {
 public:
   ChunkMerger(KernelBuilder &kb, AttentionSoftmax &softmax,
@@ -42,7 +42,7 @@ public:
       : kb(kb), softmax(softmax), state(state), valueDim(valueDim),
         heads(heads), out(out) {}
 
-  /// Before the first chunk.
+  /// Initializes the state before the first chunk.
   void begin(Value total, Value head) {
     auto [maximum, sum] = softmax.initialState(head);
     kb.storeAt(maximum, total, kb.index(state.maximumBytes()));
@@ -52,7 +52,7 @@ public:
     });
   }
 
-  /// Before the first key of a chunk.
+  /// Initializes the state before the first key of a chunk.
   void beginChunk(Value chunk) {
     kb.loop(0, state.maximumBytes(), kLanes * 4, [&](Value at) {
       kb.storeAt(kb.floatConstant(kb.f32x16(), 0.0), chunk, at);
@@ -61,7 +61,7 @@ public:
                kb.index(state.maximumBytes()));
   }
 
-  /// total = total and what `chunk` adds to it, both scaled to one maximum.
+  /// Adds `chunk` to `total`, with both scaled to a common maximum.
   void add(Value total, Value chunk) {
     Value maximumAt = kb.index(state.maximumBytes());
     Value sumAt = kb.index(state.sumBytes());
@@ -84,7 +84,8 @@ public:
     });
   }
 
-  /// Writes a row of the output: the sums divided, 0 where nothing was seen.
+  /// Writes a row of the output: the normalized sums, or 0 if all keys are
+  /// masked.
   void finish(Value total, Value token, Value head) {
     Value sum = kb.loadAt(kb.getF32Type(), total, kb.index(state.sumBytes()));
     Value nothing =
@@ -93,7 +94,7 @@ public:
     kb.vectorLoop(valueDim, [&](Value i, int64_t lanes) {
       Value vector = kb.loadAt(kb.f32x16(), total, kb.mul(i, 4));
       vector = kb.divf(vector, kb.broadcast(sum));
-      // Company may have added 0 to -0: neither stays -0.
+      // Depending on the batch, 0 may have been added to -0: make both 0.
       vector = kb.addf(vector, zero);
       vector = arith::SelectOp::create(kb, nothing, zero, vector);
       if (lanes < kLanes)
@@ -120,7 +121,7 @@ Value addressOf(KernelBuilder &kb, Value buffer) {
   return LLVM::IntToPtrOp::create(kb, kb.ctx().getType(), number);
 }
 
-/// The mask as a sequence of elements; null where there is none.
+/// The flattened mask; null if there is none.
 Value flatMask(KernelBuilder &kb, kernel::PagedAttentionOp op) {
   Value mask = kb.argument(op.getMaskMutable());
   if (!mask)
@@ -141,7 +142,7 @@ public:
   void emit();
 
 private:
-  /// The rows of an item, and where its group keeps what belongs to them.
+  /// The rows of an item and their data in the buffers of the group.
   struct ItemRows {
     Value count;
     RowArea queries, chunkStates, totals;
@@ -149,7 +150,8 @@ private:
 
   RowArea createArea(int64_t rows, int64_t bytes);
   void emitGroup(const AttentionGroup &group);
-  /// body(item, rows, number of the head's block) for the group's items.
+  /// Calls body(item, rows, index of the head block) for the items of the
+  /// group.
   void overItems(
       const AttentionGroup &group,
       llvm::function_ref<void(const AttentionItem &, const ItemRows &, Value)>
@@ -158,9 +160,9 @@ private:
     kb.loop(kb.index(0), rows.count, kb.index(1), body);
   }
   void prepareQueries(const AttentionItem &item, const ItemRows &rows);
-  /// Brings the results of a chunk up to date, from nothing to all its spans.
+  /// Computes the results of a chunk, span by span.
   void emitChunk(const AttentionGroup &group, Value chunk);
-  /// One span for one block of rows.
+  /// Processes one span for one block of rows.
   void attendBlock(const AttentionItem &item, const ItemRows &rows, Value block,
                    Value firstKey, const KeySpan &span, const KeySpan &next);
   void attendRows(const AttentionItem &item, const ItemRows &rows,
@@ -176,7 +178,7 @@ private:
 
   KernelBuilder &kb;
   AttentionOptions options;
-  Value query, partials; ///< No partials: null.
+  Value query, partials; ///< Null if there are no partial results.
   AttentionWork work;
   AttentionSoftmax softmax;
   SpanLocator locator;
@@ -188,7 +190,7 @@ private:
 };
 } // namespace
 
-/// Whether the step splits its sequences.
+/// Whether sequences of the step are split into chunks.
 static Value emitSplits(KernelBuilder &kb) {
   return arith::CmpIOp::create(kb, arith::CmpIPredicate::ne,
                                kb.contextIndex(StepField::split_attention),
@@ -207,7 +209,7 @@ AttentionEmitter::AttentionEmitter(KernelBuilder &kb,
       merger(kb, softmax, state, options.valueDim, options.heads,
              kb.argument(op.getOutMutable())),
       split(partials ? emitSplits(kb) : kb.intConstant(kb.getI1Type(), 0)) {
-  int64_t rows = work.mostRows();
+  int64_t rows = work.maxRows();
   queries = createArea(rows, products->queryBytes());
   chunkStates = createArea(rows, state.bytes());
   totals = createArea(rows, state.bytes());
@@ -285,7 +287,7 @@ void AttentionEmitter::prepareQueries(const AttentionItem &item,
                                       const ItemRows &rows) {
   Value factor =
       kb.floatConstant(kb.f32x16(), static_cast<float>(softmax.queryFactor()));
-  // The last block is filled up with the last row.
+  // The last block is padded with copies of the last row.
   Value last = kb.sub(rows.count, kb.index(1));
   kb.loop(kb.index(0), work.itemRows(item.tile), kb.index(1),
           [&](Value number) {
@@ -330,8 +332,8 @@ void AttentionEmitter::emitChunk(const AttentionGroup &group, Value chunk) {
       merger.beginChunk(rows.chunkStates.at(kb, row));
     });
   });
-  // Spans before the first key that a row sees, or behind the last, are left
-  // out; the others stay where they are.
+  // Spans before the first visible key, or after the last one, are skipped; the
+  // positions of the others do not change.
   Value begin = kb.mul(chunk, kAttentionChunk);
   Value first = kb.div(work.max(begin, tile.keyBegin), kSpanKeys);
   Value end = work.ceilDiv(kb.min(kb.add(begin, kAttentionChunk), tile.keyEnd),
@@ -341,7 +343,7 @@ void AttentionEmitter::emitChunk(const AttentionGroup &group, Value chunk) {
   kb.loop(first, end, kb.index(1), [&](Value number) {
     overItems(group, [&](const AttentionItem &item, const ItemRows &rows,
                          Value headBlock) {
-      // The group's next head, or the first one of the next span.
+      // The next head of the group, or the first head of the next span.
       Value following = kb.add(headBlock, 1);
       Value wraps =
           compare(arith::CmpIPredicate::eq, following, group.blockEnd);
@@ -363,7 +365,7 @@ void AttentionEmitter::attendBlock(const AttentionItem &item,
                                    const ItemRows &rows, Value block,
                                    Value firstKey, const KeySpan &span,
                                    const KeySpan &next) {
-  // Rows see the more keys the later they are.
+  // Later rows see more keys.
   Value firstRow = kb.mul(block, kRowBlock);
   Value lastOfBlock = kb.add(firstRow, kRowBlock - 1);
   Value lastRow = kb.min(lastOfBlock, kb.sub(rows.count, kb.index(1)));

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The register tiles that all formats share, and the format that any level
-// can multiply: numbers expanded to f32.
+// The register tiles that all formats share, and the generic implementation,
+// which extends elements to f32 and works on every level.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,9 +26,8 @@ namespace llmir {
 //===----------------------------------------------------------------------===//
 
 int64_t AttentionProducts::linesAtOnce() const {
-  // Of 32 registers: 4 rows x 4 lines of accumulators, and the lines. Vectors
-  // of several registers and two chains for each accumulator leave room for
-  // less.
+  // With 32 registers: 4 rows x 4 lines of accumulators, plus the lines. If a
+  // vector takes several registers or an accumulator has two chains, fewer fit.
   int64_t registers = kLanes * 32 / kb.level().vectorBits * planes();
   return registers == 1 ? 4 : registers == 2 && planes() == 2 ? 2 : 1;
 }
@@ -37,13 +36,15 @@ int64_t AttentionProducts::linesAtOnce() const {
 // Prefetching
 //===----------------------------------------------------------------------===//
 
-// A span's values are asked for while its keys are multiplied, and the next
-// keys while values are. Memory is fastest where lines are asked for in the
-// order in which they lie, a few KB ahead and at an even pace: then the
-// processor's own prefetchers run before these. So each iteration asks for as
-// many lines as it reads, and each row of a block for its share of them.
+// The values of a span are prefetched while its keys are multiplied, and the
+// next keys while values are multiplied. Memory throughput is highest if lines
+// are prefetched in address order, a few KB ahead and at a steady rate: the
+// hardware prefetchers then run ahead of the software prefetches. Therefore
+// each iteration prefetches as many lines as it reads, divided evenly among the
+// rows of a block.
 
-/// For iteration `number` over the cells of tiles [first, first + tiles).
+/// Lines to prefetch in iteration `number` over the cells of tiles [first,
+/// first + tiles).
 AttentionProducts::Lines AttentionProducts::valueLines(const KeySpan &span,
                                                        int64_t first,
                                                        int64_t tiles,
@@ -58,7 +59,7 @@ AttentionProducts::Lines AttentionProducts::valueLines(const KeySpan &span,
       lines.push_back(kb.advance(tile, kb.add(from, i * kLineBytes)));
   };
   if (layout.blockSize % kSpanKeys == 0) {
-    add(span.values[first], tiles * each); // Tiles lie side by side.
+    add(span.values[first], tiles * each); // Tiles are contiguous.
     return lines;
   }
   for (int64_t t = 0; t < tiles; ++t)
@@ -66,7 +67,8 @@ AttentionProducts::Lines AttentionProducts::valueLines(const KeySpan &span,
   return lines;
 }
 
-/// For iteration `group` over the values of a tile, at vector `column`.
+/// Lines to prefetch in iteration `group` over the values of a tile, at vector
+/// `column`.
 AttentionProducts::Lines AttentionProducts::keyLines(const KeySpan &span,
                                                      int64_t tile, Value column,
                                                      Value group) const {
@@ -80,7 +82,7 @@ AttentionProducts::Lines AttentionProducts::keyLines(const KeySpan &span,
       lines.push_back(
           kb.advance(from, kb.mul(kb.add(kb.mul(number, each), i), stride)));
   };
-  if (layout.blockSize == kSpanKeys) { // Lines of all tiles lie side by side.
+  if (layout.blockSize == kSpanKeys) { // Lines of all tiles are contiguous.
     Value number =
         kb.add(kb.mul(kb.add(kb.mul(pass, kSpanTiles), tile), groups), group);
     add(span.keys[0], number,
@@ -135,7 +137,7 @@ void AttentionProducts::multiplyTiles(const KeySpan &span, bool ahead,
     SmallVector<Operands> lines;
     for (int64_t t = 0; t < tiles; ++t) {
       Value words = loadWords(span.keys[first + t], bytes);
-      if (values < cell) { // What is behind the head's last dimension.
+      if (values < cell) { // Elements past the last dimension of the head.
         int64_t mask = (int64_t(1) << (values * 8 * layout.elementBytes)) - 1;
         words =
             arith::AndIOp::create(kb, words, kb.intConstant(kb.i32x16(), mask));
@@ -289,7 +291,7 @@ private:
     return Operands(decodeWords(kb, storedFormat(format), words));
   }
 
-  /// Numbers number * cell and so on of a row.
+  /// The elements of a row from `number * cell` on.
   Operands numbersOf(Value row, Value number) {
     Operands numbers;
     for (int64_t i = 0; i < cell; ++i)

@@ -24,7 +24,7 @@ AttentionSoftmax::AttentionSoftmax(KernelBuilder &kb,
                                    const AttentionOptions &options, Value mask,
                                    Value sinks)
     : kb(kb), options(options), mask(mask), sinks(sinks),
-      // The greatest values of a mask must not become infinite.
+      // The greatest values of a mask must not overflow to infinity.
       unit(options.maskStrides.empty() ? kLog2E : 1.0) {
   SmallVector<int32_t> numbers =
       llvm::to_vector_of<int32_t>(llvm::seq<int32_t>(0, kLanes));
@@ -73,7 +73,8 @@ std::pair<Value, Value> AttentionSoftmax::initialState(Value head) {
   Value least = kb.f32(kLowestScore), none = kb.f32(0.0);
   if (!sinks)
     return {least, none};
-  // The sink is a first key whose V is zero; at -inf it is none.
+  // A sink is an additional first key whose V is zero; with score -inf it has
+  // no effect.
   Value sink = kb.load(sinks, head);
   Value counts =
       arith::CmpFOp::create(kb, arith::CmpFPredicate::UGT, sink,
@@ -91,8 +92,9 @@ Value AttentionSoftmax::exponential(Value difference) {
   Type type = difference.getType();
   auto constant = [&](double value) { return kb.floatConstant(type, value); };
   Value x = unit == kLog2E ? difference : kb.mulf(difference, constant(kLog2E));
-  // Adding 1.5 * 2^23 leaves the nearest integer in the lowest bits; with the
-  // exponent's bias, so that they are the exponent of 2^n when shifted there.
+  // Adding 1.5 * 2^23 leaves the nearest integer in the lowest bits. The
+  // constant includes the exponent bias, so that the bits, shifted, are the
+  // exponent of 2^n.
   Value magic = constant(0x1.8p23 + 127);
   Value shifted = kb.addf(x, magic);
   Value f = kb.subf(x, kb.subf(shifted, magic)); // In [-1/2, 1/2].
@@ -110,7 +112,7 @@ Value AttentionSoftmax::exponential(Value difference) {
   Value bits = arith::BitcastOp::create(kb, bitsType, shifted);
   bits = arith::ShLIOp::create(kb, bits, kb.intConstant(bitsType, 23));
   Value result = kb.mulf(power, arith::BitcastOp::create(kb, type, bits));
-  // Whatever stands there where the exponent is too small. NaN passes.
+  // Clears the result if the exponent is too small. NaN is propagated.
   Value tiny =
       arith::CmpFOp::create(kb, arith::CmpFPredicate::OLT, x, constant(-126.0));
   return arith::SelectOp::create(kb, tiny, constant(0.0), result);
@@ -156,7 +158,7 @@ AttentionSoftmax::Scores AttentionSoftmax::masked(const QueryRow &row,
   Value values;
   if (options.maskStrides.back() == 0)
     values = kb.broadcast(kb.load(mask, row.maskOffset));
-  else // Only what is seen is sure to be in the mask.
+  else // Only visible keys are guaranteed to be within the mask.
     values = vector::MaskedLoadOp::create(
         kb, kb.f32x16(), mask, ValueRange{kb.add(row.maskOffset, firstKey)},
         tile.seen, kb.floatConstant(kb.f32x16(), 0.0));
@@ -164,13 +166,14 @@ AttentionSoftmax::Scores AttentionSoftmax::masked(const QueryRow &row,
       kb.floatConstant(kb.f32x16(), -std::numeric_limits<double>::infinity());
   Value open =
       arith::CmpFOp::create(kb, arith::CmpFPredicate::UNE, values, infinity);
-  // A sum below the least score is not -inf: such keys share what there is.
+  // A sum below the lowest score is not -inf, so that such keys get equal
+  // weights.
   Value s = kb.maxf(lowest, kb.addf(tile.values, values));
   return {s, arith::AndIOp::create(kb, tile.seen, open)};
 }
 
 //===----------------------------------------------------------------------===//
-// A step of the softmax
+// Softmax iteration
 //===----------------------------------------------------------------------===//
 
 void AttentionSoftmax::attendSpan(const QueryRow &row, Value firstKey,

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// From dot products to weights: what attention may be told about scores, and
-// one step of the online softmax for one row.
+// Turns dot products into weights: the attributes of attention that modify
+// scores, and one iteration of the online softmax for one row.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,15 +22,15 @@ namespace llmir {
 
 /// One query head of one token.
 struct QueryRow {
-  mlir::Value token; ///< Of the step.
+  mlir::Value token; ///< Index in the step.
   mlir::Value head;
   mlir::Value position;         ///< In its sequence; may be negative.
-  mlir::Value keyBegin, keyEnd; ///< What it sees, but for the mask.
-  mlir::Value maskOffset;       ///< Of the row in the mask, in elements.
-  mlir::Value slope;            ///< Of ALiBi, in the unit of scores.
+  mlir::Value keyBegin, keyEnd; ///< Visible keys, not counting the mask.
+  mlir::Value maskOffset;       ///< Offset of its row in the mask, in elements.
+  mlir::Value slope;            ///< ALiBi slope, in the unit of scores.
 };
 
-/// The state of a softmax in memory, behind the sums of a row: 16 sums of
+/// The state of a softmax in memory, after the sums of a row: 16 sums of
 /// weights, and the greatest score.
 struct SoftmaxState {
   int64_t valueDim; ///< Padded.
@@ -42,39 +42,40 @@ struct SoftmaxState {
 
 class AttentionSoftmax {
 public:
-  /// `mask` and `sinks` are null where there are none.
+  /// `mask` and `sinks` may be null.
   AttentionSoftmax(KernelBuilder &kb, const AttentionOptions &options,
                    mlir::Value mask, mlir::Value sinks);
 
-  /// What queries are multiplied by, so that scores come out in their unit: the
-  /// exponent of 2, or that of e where a mask is added.
+  /// The factor applied to queries, which scales scores to the unit of the
+  /// exponential: base 2, or base e if a mask is added.
   double queryFactor() const { return options.scale * unit; }
   bool hasMask() const { return static_cast<bool>(mask); }
 
   /// Row `row` of an item.
   QueryRow queryRow(const AttentionItem &item, int64_t itemHeads,
                     mlir::Value row);
-  /// The greatest score and the sum before the first key: the sink's.
+  /// The greatest score and the sum before the first key, which are those of
+  /// the sink.
   std::pair<mlir::Value, mlir::Value> initialState(mlir::Value head);
 
-  /// Scores of a span become weights, as `products` prepare them at `weights`;
-  /// `state` is brought up to date and the factor of earlier sums stored.
-  /// Without `seen`, the row sees all keys.
+  /// Turns the scores of a span into weights, which `products` prepares at
+  /// `weights`; updates `state` and stores the factor for the earlier sums to
+  /// `rescale`. Without `seen`, the row sees all keys.
   void attendSpan(const QueryRow &row, mlir::Value firstKey,
                   const KeySpan &span, mlir::Value scores,
                   const SoftmaxState &layout, mlir::Value state,
                   mlir::Value rescale, AttentionProducts &products,
                   mlir::Value weights, mlir::Value seen);
 
-  /// The weight of a score's distance from the greatest, which is not positive:
-  /// relative error 2^-22, and 0 where the result would be denormal.
+  /// The exponential of a score minus the maximum, which is not positive:
+  /// relative error 2^-22, and 0 if the result would be denormal.
   mlir::Value exponential(mlir::Value difference);
 
   static constexpr double kLowestScore = -std::numeric_limits<float>::max();
 
 private:
   struct Scores {
-    mlir::Value values, seen; ///< f32 and i1 of 16 keys.
+    mlir::Value values, seen; ///< f32 and i1 for 16 keys.
   };
   mlir::Value withBias(const QueryRow &row, mlir::Value firstKey,
                        mlir::Value scores);
@@ -86,7 +87,7 @@ private:
   KernelBuilder &kb;
   const AttentionOptions &options;
   mlir::Value mask, sinks;
-  double unit; ///< Of scores.
+  double unit; ///< Unit of scores.
   mlir::Value laneNumbers, lowest;
 };
 

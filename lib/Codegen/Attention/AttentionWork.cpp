@@ -16,8 +16,8 @@ using namespace mlir;
 
 namespace llmir {
 
-/// Rows of a whole item: enough for keys and values to be read from the first
-/// level of cache while they meet all of them.
+/// Maximum number of rows of an item: few enough for keys and values to stay in
+/// the L1 cache while they are multiplied by all rows.
 static constexpr int64_t kItemRows = 32;
 
 AttentionWork::AttentionWork(KernelBuilder &kb, const AttentionOptions &options)
@@ -83,8 +83,8 @@ SmallVector<Value> AttentionWork::overTiles(ArrayRef<Value> initial,
 // Items
 //===----------------------------------------------------------------------===//
 
-/// Of one item of the tile, about as the time that it takes: the keys that it
-/// reads, and what multiplies them.
+/// Cost of one item of the tile, roughly proportional to its time: the keys
+/// that it reads, plus their products.
 Value AttentionWork::cost(const QueryTile &tile, Value split) {
   Value seen = notNegative(kb.sub(tile.keyEnd, tile.keyBegin));
   Value keys =
@@ -102,7 +102,7 @@ Value AttentionWork::countItems(const QueryTile &tile, Value split) {
 
 Value AttentionWork::itemPartials(const QueryTile &tile, Value headBlock,
                                   Value chunk) {
-  // Each item has room for its rows in whole blocks.
+  // The rows of each item are padded to whole blocks.
   Value chunks = kb.sub(tile.chunkEnd, tile.firstChunk);
   Value before = kb.mul(tile.partials, headBlocks);
   Value inTile = kb.add(kb.mul(headBlock, chunks), chunk);
@@ -129,12 +129,12 @@ AttentionItem AttentionWork::itemOf(const AttentionGroup &group,
   return item;
 }
 
-/// Items [first, end) of a tile, which are numbered by chunk and then by head.
+/// Items [first, end) of a tile, ordered by chunk and then by head.
 void AttentionWork::overGroupsOf(
     const QueryTile &tile, Value split, Value first, Value end,
     llvm::function_ref<void(const AttentionGroup &)> body) {
   Value one = kb.index(1);
-  Value together = kb.div(kb.index(mostRows()), itemRows(tile));
+  Value together = kb.div(kb.index(maxRows()), itemRows(tile));
   Value firstChunk = kb.div(first, headBlocks);
   kb.loop(firstChunk, ceilDiv(end, headBlocks), one, [&](Value chunk) {
     AttentionGroup group;
@@ -167,7 +167,7 @@ void AttentionWork::overGroups(
       [&, begin = begin, end = end](const QueryTile &tile,
                                     ValueRange before) -> SmallVector<Value> {
         Value each = cost(tile, split), count = countItems(tile, split);
-        // The first item whose middle does not lie before `border`.
+        // The first item whose midpoint is not before `border`.
         Value middle = kb.add(before[0], kb.div(each, 2));
         auto firstAt = [&](Value border) {
           Value distance = notNegative(kb.sub(border, middle));

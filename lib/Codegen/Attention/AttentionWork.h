@@ -6,20 +6,20 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The work of attention: what one item is, and who does it.
+// The division of attention into items, and of items among workers.
 //
-// An item is a tile of neighbouring tokens of one sequence with query heads of
-// one KV head, so that all its rows share every key and value. Keys are cut
+// An item is a tile of adjacent tokens of one sequence with query heads of one
+// KV head, so that all its rows share every key and value. Keys are divided
 // into chunks at fixed positions, each of which starts from zero; chunks are
-// merged in ascending order. Where a step splits its sequences, an item is one
-// chunk, and its result goes to a buffer of partial results; else it is all of
-// them.
+// merged in ascending order. If a step splits its sequences, an item is one
+// chunk, and its result is stored to a buffer of partial results; otherwise an
+// item covers all chunks.
 //
-// Items are numbered over the step and have a cost that all workers know; each
-// worker has the items whose middle lies in its share of the whole cost. Items
-// of few rows are done in groups, of neighbouring heads: span by span, all
-// heads of each, as they lie in memory. Nothing about a row depends on who
-// computes it or beside what.
+// Items are numbered over the step, and every worker can compute their costs. A
+// worker processes the items whose midpoint is within its share of the total
+// cost. Items with few rows are processed in groups of adjacent heads: span by
+// span, all heads of each, in memory order. The result of a row does not depend
+// on the worker or on the other rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,11 +30,12 @@
 
 namespace llmir {
 
-/// The attributes of an attention kernel, or of one that merges its results.
+/// The attributes of an attention kernel, or of a kernel that merges its
+/// results.
 struct AttentionOptions {
   int64_t heads, headDim, valueDim;
   int64_t kvHeads;
-  int64_t itemHeads; ///< Query heads of an item.
+  int64_t itemHeads; ///< Number of query heads per item.
   double scale;
   bool causal;
   int64_t window;
@@ -53,30 +54,31 @@ struct AttentionOptions {
         maskStrides(op.getMaskStrides().value_or(llvm::ArrayRef<int64_t>())) {}
 };
 
-/// A tile of tokens of one sequence, and which keys its rows see together.
+/// A tile of tokens of one sequence, and the union of the keys that its rows
+/// see.
 struct QueryTile {
   mlir::Value sequence;
-  mlir::Value firstToken; ///< Of the step.
-  mlir::Value firstQuery; ///< Of the sequence's tokens in the step.
+  mlir::Value firstToken; ///< Index in the step.
+  mlir::Value firstQuery; ///< Index among the sequence's tokens in the step.
   mlir::Value tokens;
-  mlir::Value position; ///< Of the first token; may be negative.
-  mlir::Value length;   ///< Of the sequence.
+  mlir::Value position; ///< Position of the first token; may be negative.
+  mlir::Value length;   ///< Length of the sequence.
   mlir::Value keyBegin, keyEnd;
   mlir::Value firstChunk, chunkEnd;
-  mlir::Value partials; ///< Pairs of token and chunk before this tile's.
+  mlir::Value partials; ///< Number of (token, chunk) pairs before this tile.
 };
 
-/// One item: some query heads of a tile, and some of its chunks.
+/// A range of query heads and of chunks of a tile.
 struct AttentionItem {
   QueryTile tile;
   mlir::Value firstHead;
   mlir::Value firstChunk, chunkEnd;
-  /// First of the item's rows of partial results.
+  /// The item's first row of partial results.
   mlir::Value partialRow;
 };
 
-/// Items of one worker that are done together: blocks of heads [first, end) of
-/// a tile.
+/// Items of one worker that are processed together: blocks of heads [first,
+/// end) of a tile.
 struct AttentionGroup {
   QueryTile tile;
   mlir::Value firstBlock, blockEnd;
@@ -87,29 +89,30 @@ class AttentionWork {
 public:
   AttentionWork(KernelBuilder &kb, const AttentionOptions &options);
 
-  /// Most rows of a group, each item's in whole blocks.
-  int64_t mostRows() const {
+  /// Maximum number of rows of a group, where each item is padded to whole
+  /// blocks.
+  int64_t maxRows() const {
     return roundUpTo(headsPerItem * tokensPerItem, kRowBlock);
   }
-  /// Rows of an item of the tile, in whole blocks.
+  /// Number of rows of an item of the tile, padded to whole blocks.
   mlir::Value itemRows(const QueryTile &tile) {
     return kb.mul(ceilDiv(kb.mul(tile.tokens, headsPerItem), kRowBlock),
                   kRowBlock);
   }
   int64_t itemHeads() const { return headsPerItem; }
 
-  /// body(tile, carried) for every tile of the step, in order.
+  /// Calls body(tile, carried) for every tile of the step, in order.
   using TileBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
       const QueryTile &, mlir::ValueRange)>;
   llvm::SmallVector<mlir::Value> overTiles(llvm::ArrayRef<mlir::Value> initial,
                                            TileBody body);
-  /// body(group) for every group of this worker. `split` is an i1.
+  /// Calls body(group) for every group of this worker. `split` is an i1.
   void overGroups(mlir::Value split,
                   llvm::function_ref<void(const AttentionGroup &)> body);
   /// The item of a block of heads of the group.
   AttentionItem itemOf(const AttentionGroup &group, mlir::Value headBlock);
-  /// Row of partial results of one head of a tile's token and of one of its
-  /// chunks (counted from 0).
+  /// The row of partial results for a token of a tile, a head and a chunk
+  /// (counted from 0).
   mlir::Value partialRow(const QueryTile &tile, mlir::Value token,
                          mlir::Value head, mlir::Value chunk);
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The kernels that move rows to and from the paged KV cache.
+// Kernels that copy rows to and from the paged KV cache.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,7 +49,7 @@ Value valueByte(KernelBuilder &kb, const KVBlockLayout &layout, Value token,
   return kb.add(kb.mul(element, layout.elementBytes), layout.keyTileBytes());
 }
 
-/// A head's part of a block.
+/// The part of a block that belongs to a head.
 static Value headOfBlock(KernelBuilder &kb, const KVBlockLayout &layout,
                          Value base, Value block, Value head) {
   Value bytes = kb.mul(block, layout.blockBytes());
@@ -61,9 +61,9 @@ static Value headOfBlock(KernelBuilder &kb, const KVBlockLayout &layout,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Emits append_kv: 16 numbers of a token at a time become whole words of K,
-/// and one token's part of as many words of V, of which the neighbouring
-/// tokens' parts are kept. A head is one worker's.
+/// Emits append_kv: 16 elements of a token at a time are written to whole words
+/// of K, and to the token's part of as many words of V; the other tokens' parts
+/// of these words are kept. A head is processed by one worker.
 class AppendEmitter {
 public:
   AppendEmitter(KernelBuilder &kb, kernel::AppendKVOp op,
@@ -75,7 +75,7 @@ public:
   void emit(Value token, Value head);
 
 private:
-  /// What a number is divided by, stored as the row's scale.
+  /// The divisor of the elements, stored as the row's scale.
   Value writeScale(Value buffer, Value token, Value head, int64_t dims,
                    Value to);
   Value encode(Value numbers, Value scale);
@@ -90,7 +90,7 @@ private:
 };
 } // namespace
 
-/// The bits of |x| in each lane, greater than all numbers' where x is none.
+/// The bits of |x| in each lane; those of NaN compare greater than all others.
 static Value magnitude(KernelBuilder &kb, Value numbers) {
   Value bits = arith::BitcastOp::create(kb, kb.i32x16(), numbers);
   return arith::AndIOp::create(kb, bits,
@@ -122,7 +122,7 @@ Value AppendEmitter::writeScale(Value buffer, Value token, Value head,
   return scale;
 }
 
-/// Bytes as `byteCode` has them (Support/ByteCode.h).
+/// Bytes as encoded by `byteCode` (Support/ByteCode.h).
 Value AppendEmitter::encode(Value numbers, Value scale) {
   if (format != KVFormat::Q8)
     return encodeFloat(kb, storedFormat(format), numbers);
@@ -222,7 +222,7 @@ static LogicalResult emitAppendKV(KernelBuilder &kb, kernel::AppendKVOp op) {
 // Look up
 //===----------------------------------------------------------------------===//
 
-/// The element of the cache at pointer + bytes, as f32.
+/// Loads the element of the cache at pointer + bytes as f32.
 static Value loadElement(KernelBuilder &kb, KVFormat format, Value pointer,
                          Value bytes, Value scale) {
   if (format == KVFormat::F32)
@@ -254,7 +254,7 @@ private:
   void zero(Value row, Value head);
 
   KernelBuilder &kb;
-  int64_t rows; ///< Tokens per sequence.
+  int64_t rows; ///< Number of tokens per sequence.
   KVFormat format;
   KVBlockLayout layout;
   Value keys, values, base;

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the kernels of the paged KV cache share.
+// Code shared by the kernels of the paged KV cache.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,14 +19,15 @@
 
 namespace llmir {
 
-/// The cache that a verified kernel accesses.
+/// The cache accessed by a verified kernel.
 struct KernelCache {
   KVFormat format;
   KVBlockLayout layout;
 };
 KernelCache cacheOf(kernel::KernelOpInterface kernel);
 
-/// The tensors' format whose values a cell of that cache holds; not of Q8.
+/// The tensor format of the elements of a cache in that format, which must not
+/// be Q8.
 inline TensorFormat storedFormat(KVFormat format) {
   return format == KVFormat::F32   ? TensorFormat::F32
          : format == KVFormat::F16 ? TensorFormat::F16
@@ -40,7 +41,8 @@ inline mlir::Value layerBase(KernelBuilder &kb) {
                     kb.mul(kb.layer(), stride));
 }
 
-/// Bytes from the start of a head's part of a block to an element of its K or
+/// Offset in bytes from the start of a head's part of a block to an element of
+/// its K or
 /// V: KVBlockLayout::keyOffset and valueOffset, for head 0, as code.
 mlir::Value keyByte(KernelBuilder &kb, const KVBlockLayout &layout,
                     mlir::Value token, mlir::Value dim);

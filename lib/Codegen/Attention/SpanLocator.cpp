@@ -37,7 +37,7 @@ Value SpanLocator::blockOf(Value key, Value kvHead) {
 
 KeySpan SpanLocator::locate(Value firstKey, Value kvHead) {
   KeySpan span;
-  // One block may hold all of them.
+  // A single block may hold all of them.
   const bool together = layout.blockSize % kSpanKeys == 0;
   Value block, first;
   for (int64_t t = 0; t < kSpanTiles; ++t) {
@@ -47,7 +47,7 @@ KeySpan SpanLocator::locate(Value firstKey, Value kvHead) {
       first = kb.rem(key, layout.blockSize);
     }
     Value inBlock = together ? kb.add(first, t * kLanes) : first;
-    // In K the tokens of a tile are neighbouring 4-byte words, in V whole rows.
+    // In K the tokens of a tile are adjacent 4-byte words, in V whole rows.
     int64_t tokenBytes = layout.paddedValueDim() * layout.elementBytes;
     span.keys.push_back(kb.advance(block, kb.mul(inBlock, int64_t(4))));
     span.values.push_back(kb.advance(

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Finds keys and values through the block table. Where 16 tokens at a time lie
-// in one block they are read in place; else they are copied together first, so
-// that the block size does not change what is computed.
+// Finds keys and values through the block table. If blocks hold a multiple of
+// 16 tokens, keys and values are read in place; otherwise they are first copied
+// to contiguous tiles, so that the block size does not affect results.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,24 +23,26 @@ class SpanLocator {
 public:
   SpanLocator(KernelBuilder &kb, const KVBlockLayout &layout);
 
-  /// The layout of what span() gives: the cache's, or that of copies.
+  /// The layout of the spans returned by span(): that of the cache, or of the
+  /// copies.
   const KVBlockLayout &tileLayout() const { return tiles; }
 
-  /// Spans are of this sequence from here on.
+  /// Makes span() and later() return spans of this sequence.
   void beginSequence(mlir::Value sequence, mlir::Value length);
-  /// Span `number` of a KV head. Keys behind the sequence's last one are some
-  /// other keys, or nothing that a number can be. Copies are overwritten by the
-  /// next call.
+  /// Span `number` of a KV head. Keys past the end of the sequence are
+  /// arbitrary. Copies are overwritten by the next call.
   KeySpan span(mlir::Value number, mlir::Value kvHead);
-  /// Where a span will be read that is needed later; nothing where it will be
-  /// copied. Behind the sequence, it is some span of the sequence.
+  /// The location of a span that is needed later, to be prefetched; empty if
+  /// spans are copied. Past the end of the sequence, returns some span of the
+  /// sequence.
   KeySpan later(mlir::Value number, mlir::Value kvHead);
 
 private:
   bool inPlace() const { return layout.blockSize % kLanes == 0; }
-  /// Tokens of a tile that are sure to share a block.
+  /// Number of tokens of a tile that are guaranteed to share a block.
   int64_t partTokens() const;
-  /// The KV head's part of the block that holds `key`, or of the last block.
+  /// The part of the KV head in the block that holds `key`, or in the last
+  /// block.
   mlir::Value blockOf(mlir::Value key, mlir::Value kvHead);
   KeySpan locate(mlir::Value firstKey, mlir::Value kvHead);
   KeySpan copy(mlir::Value firstKey, mlir::Value kvHead);
@@ -50,7 +52,7 @@ private:
   KernelBuilder &kb;
   KVBlockLayout layout, tiles;
   mlir::Value base, copies;
-  mlir::Value table, lastEntry; ///< Of the sequence under way.
+  mlir::Value table, lastEntry; ///< Of the current sequence.
 };
 
 } // namespace llmir

@@ -11,7 +11,7 @@
 namespace llmir {
 
 namespace {
-// The words of a row, which name its facts.
+// Keywords used in the rows of CPULevels.def.
 struct Target {
   llvm::StringLiteral cpu, features;
   constexpr Target(llvm::StringLiteral cpu, llvm::StringLiteral features)
@@ -37,7 +37,7 @@ using GemmIntegers = Tile<1>;
 using GemvBlocks = Tile<2>;
 } // namespace
 
-/// One row; the words' types keep their order.
+/// One row; the types of the keywords enforce their order.
 static constexpr CPULevel
 makeLevel(llvm::StringLiteral name, llvm::StringLiteral architecture,
           Target target, Vectors vectors, Dots dots, GemmBlocks gemmBlocks,
@@ -61,21 +61,21 @@ static constexpr CPULevel levelTable[] = {
 #include "llmir/Support/CPULevels.def"
 };
 
-/// True when so many accumulators of 16 lanes, one line of weights per row tile
-/// and one activation fit into the registers of the level.
+/// Returns true if that many accumulators of 16 lanes, one line of weights per
+/// row tile and one activation fit into the registers of the level.
 static constexpr bool fits(const CPULevel &level, int64_t accumulators,
                            int64_t rowTiles) {
-  int64_t perVector = 512 / level.vectorBits; // Registers of 16 lanes.
+  int64_t perVector = 512 / level.vectorBits; // In units of 16 lanes.
   return (accumulators + rowTiles + 1) * perVector <= level.vectorRegisters;
 }
 
-/// True when a tile with two accumulators for each output fits.
+/// Returns true if a tile with two accumulators per output fits.
 static constexpr bool fits(const CPULevel &level, RegisterTile tile) {
   return fits(level, 2 * tile.rowTiles * tile.tokens, tile.rowTiles);
 }
 
-/// Of smmla's tiles, the integer sums of half of the rows must fit; chains may
-/// wait in memory (IntegerPairs.cpp).
+/// In smmla tiles, the integer sums of half of the rows must fit; chains may be
+/// spilled (IntegerPairs.cpp).
 static constexpr bool integersFit(const CPULevel &level) {
   RegisterTile tile = level.gemmIntegers;
   if (level.byteDots != ByteDots::SMMLA)

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What emitters share: the registration of each file's emitters, and code that
-// several kernels need.
+// Declarations shared by the emitters: registration functions, and code used by
+// several kernels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@ namespace llmir {
 namespace kernel = mllm::kernel;
 
 //===----------------------------------------------------------------------===//
-// Registration: one function per file with emitters
+// Registration: one function for each file with emitters
 //===----------------------------------------------------------------------===//
 
 void addAttentionEmitters(KernelEmitters &emitters);
@@ -45,25 +45,25 @@ void addRowRounders(KernelEmitters &emitters);
 void addSortEmitters(KernelEmitters &emitters);
 
 //===----------------------------------------------------------------------===//
-// Code that several kernels need
+// Code used by several kernels
 //===----------------------------------------------------------------------===//
 
-/// Bytes of a packed matrix of a format that is known.
+/// Size in bytes of a packed matrix; the format must be valid.
 int64_t packedMatrixBytes(llvm::StringRef format, int64_t rows,
                           int64_t columns);
 
-/// Memory of the kernel's own, on a line.
+/// Stack memory of the kernel, aligned to a cache line.
 mlir::Value createScratch(KernelBuilder &kb, int64_t bytes);
 
-/// 16 rounded quotients within -127 and 127, as `byteCode` has them.
+/// Clamps 16 rounded quotients to [-127, 127] as `byteCode` does.
 mlir::Value clampToBytes(KernelBuilder &kb, mlir::Value rounded);
 
-/// Rounds 16 elements to the 8 words in which round_rows stores them.
+/// Rounds 16 elements to 8 words in the layout of round_rows.
 mlir::Value roundToWords(KernelBuilder &kb, mlir::Value elements);
 
-/// Expands one packed 64-byte line (i32 x 16, one 4-byte word per row) into
-/// valuesPerLine() vectors f32 x 16 of ascending K, of a plain format. The same
-/// on scalars: one i32 word into its values.
+/// Expands one packed 64-byte line of a plain format (i32 x 16, one 4-byte word
+/// per row) into valuesPerLine() vectors f32 x 16 of ascending K. On a scalar,
+/// expands one i32 word into its values.
 llvm::SmallVector<mlir::Value>
 decodeWords(KernelBuilder &kb, TensorFormat format, mlir::Value words);
 

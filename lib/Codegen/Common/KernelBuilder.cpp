@@ -27,7 +27,7 @@ using namespace mllm::kernel;
 // The function
 //===----------------------------------------------------------------------===//
 
-/// The memory of a packed weight.
+/// Address of a packed weight.
 static MemRefType packedType(Builder &b, const WeightNeed &need) {
   ArrayRef<int64_t> shape = need.shape;
   if (need.format.empty())
@@ -229,7 +229,8 @@ static void forbidUnrolling(Operation *loop) {
   Builder b(loop->getContext());
   auto unroll = LLVM::LoopUnrollAttr::get(
       b.getContext(), /*disable=*/b.getBoolAttr(true), {}, {}, {}, {}, {}, {});
-  // Loops hand attributes of the LLVM dialect on to their branches.
+  // The lowering of loops copies attributes of the LLVM dialect to the
+  // branches.
   loop->setAttr("loop_annotation", LLVM::LoopAnnotationAttr::get(
                                        b.getContext(), {}, {}, {}, unroll, {},
                                        {}, {}, {}, {}, {}, {}, {}, {}, {}, {}));
@@ -330,7 +331,7 @@ void KernelBuilder::store(Value value, Value memref, ValueRange indices) {
   memref::StoreOp::create(*this, value, memref, indices);
 }
 
-/// Bytes of one element of a scalar or vector type.
+/// Size in bytes of one element of a scalar or vector type.
 static unsigned elementAlignment(Type type) {
   return getElementTypeOrSelf(type).getIntOrFloatBitWidth() / 8;
 }
@@ -399,17 +400,17 @@ WorkRange KernelBuilder::divide(Value count, int64_t grain) {
 }
 
 WorkRange KernelBuilder::rowRange() {
-  assert(division.unit == WorkUnit::Rows && "divided in another way");
+  assert(division.unit == WorkUnit::Rows && "wrong work division");
   return divide(mul(rowCount(), division.parts));
 }
 
 WorkRange KernelBuilder::tileRange() {
-  assert(division.unit == WorkUnit::Columns && "divided in another way");
+  assert(division.unit == WorkUnit::Columns && "wrong work division");
   return divide(index(division.parts), division.grain);
 }
 
 WorkRange KernelBuilder::headRange(int64_t heads, int64_t headDim) {
-  assert(division.unit == WorkUnit::Columns && "divided in another way");
+  assert(division.unit == WorkUnit::Columns && "wrong work division");
   int64_t grainColumns = division.grain * kTileColumns;
   assert(grainColumns % headDim == 0 && "a grain is not whole heads");
   return divide(index(heads), grainColumns / headDim);
@@ -417,7 +418,7 @@ WorkRange KernelBuilder::headRange(int64_t heads, int64_t headDim) {
 
 void KernelBuilder::overHeads(Value rows,
                               llvm::function_ref<void(Value, Value)> body) {
-  assert(division.unit == WorkUnit::Heads && "divided in another way");
+  assert(division.unit == WorkUnit::Heads && "wrong work division");
   int64_t heads = division.parts;
   loop(workerArg, mul(rows, heads), workersArg, [&](Value pair) {
     Value row = div(pair, heads);
@@ -426,19 +427,19 @@ void KernelBuilder::overHeads(Value rows,
 }
 
 WorkRange KernelBuilder::itemRange(Value count) {
-  assert(division.unit == WorkUnit::Items && "divided in another way");
+  assert(division.unit == WorkUnit::Items && "wrong work division");
   return divide(count);
 }
 
 WorkRange KernelBuilder::elementRange(Value count) {
-  assert(division.unit == WorkUnit::Elements && "divided in another way");
+  assert(division.unit == WorkUnit::Elements && "wrong work division");
   return divide(count);
 }
 
 void KernelBuilder::onFirstWorker(llvm::function_ref<void()> body) {
   assert((division.unit == WorkUnit::First ||
           division.unit == WorkUnit::Elements) &&
-         "divided in another way");
+         "wrong work division");
   when(arith::CmpIOp::create(*this, arith::CmpIPredicate::eq, workerArg,
                              index(0)),
        body);

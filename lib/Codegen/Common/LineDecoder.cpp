@@ -16,7 +16,7 @@ using namespace mlir;
 
 namespace llmir {
 
-/// `like`'s shape (scalar or vector) with another element type.
+/// A scalar or vector type with the shape of `like` and another element type.
 static Type withElement(Type like, Type element) {
   if (auto vector = dyn_cast<VectorType>(like))
     return VectorType::get(vector.getShape(), element);
@@ -42,7 +42,7 @@ static Value asF32(KernelBuilder &kb, Value words) {
       kb, withElement(words.getType(), kb.getF32Type()), words);
 }
 
-/// Half of each word, as f16, extended to f32.
+/// One half of each word, interpreted as f16 and extended to f32.
 static Value halfToF32(KernelBuilder &kb, Value words, int64_t shift) {
   Type i16 = withElement(words.getType(), kb.getI16Type());
   Type f16 = withElement(words.getType(), kb.getF16Type());

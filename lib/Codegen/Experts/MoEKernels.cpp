@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Kernels of a mixture of experts. Only routed (token, expert) pairs are
-// computed: pairs are sorted by expert, and each has a place, which is the row
-// of its activations. A token's results are summed in ascending order of
-// places, that is of experts.
+// computed: pairs are sorted by expert, and the place of a pair in this order
+// is the row of its activations. A token's results are summed in ascending
+// order of places, that is, of experts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,8 +50,8 @@ struct Choice {
 };
 } // namespace
 
-/// The first of the row's experts behind `last` in the order of descending
-/// logits, lower experts first among equal ones.
+/// The expert of the row that follows `last` in the order of descending logits;
+/// of equal logits, the lower expert comes first.
 static Choice nextChoice(KernelBuilder &kb, Value logits, int64_t experts,
                          Value row, Choice last) {
   Value none = kb.index(-1);
@@ -59,8 +59,9 @@ static Choice nextChoice(KernelBuilder &kb, Value logits, int64_t experts,
       kb.index(0), kb.index(experts), 1, {last.logit, none},
       [&](Value expert, ValueRange carried) -> SmallVector<Value> {
         Value logit = kb.load(logits, {row, expert});
-        // Experts come in ascending order: an equal one behind the best is not
-        // better, and one behind the last choice is still free.
+        // Experts are visited in ascending order: one equal to the best so far
+        // is not better, and one equal to the last choice but after it is not
+        // chosen yet.
         Value less = compare(kb, arith::CmpFPredicate::OLT, logit, last.logit);
         Value equal = compare(kb, arith::CmpFPredicate::OEQ, logit, last.logit);
         Value later =
@@ -76,12 +77,12 @@ static Choice nextChoice(KernelBuilder &kb, Value logits, int64_t experts,
         return {select(kb, chosen, logit, carried[0]),
                 select(kb, chosen, expert, carried[1])};
       });
-  // Where only NaN is left, any expert will do: its weight is NaN.
+  // If only NaN is left, any expert may be chosen: its weight is NaN.
   Value found = compare(kb, arith::CmpIPredicate::ne, best[1], none);
   return {best[0], select(kb, found, best[1], kb.index(0))};
 }
 
-/// The greatest logit of a row, and the sum of the exponentials relative to it.
+/// The maximum logit of a row, and the sum of the exponentials relative to it.
 static std::pair<Value, Value> softmaxParts(KernelBuilder &kb, Value logits,
                                             int64_t experts, Value row) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -148,7 +149,7 @@ static LogicalResult emitMoERoute(KernelBuilder &kb, kernel::MoERouteOp op) {
 // Places
 //===----------------------------------------------------------------------===//
 
-/// Element `i` of a buffer of one row of i32.
+/// Element `i` of a buffer with one row of i32.
 static Value entry(KernelBuilder &kb, Value buffer, Value i) {
   return kb.toIndex(kb.load(buffer, {kb.index(0), i}));
 }
@@ -167,8 +168,8 @@ static LogicalResult emitMoESort(KernelBuilder &kb, kernel::MoESortOp op) {
   Value pairs = kb.argument(op.getPairsMutable());
   Value places = kb.argument(op.getPlacesMutable());
   int64_t experts = op.getExperts(), topK = op.getTopK();
-  // One more than the experts: a number that is none's counts there, behind all
-  // others, and its pair has the place -1.
+  // One count more than experts: invalid expert ids are counted there, after
+  // all others, and their pairs have place -1.
   Value none = kb.index(experts);
   Value next = memref::AllocaOp::create(
       kb, MemRefType::get({1, experts + 1}, kb.getI32Type()));
@@ -177,9 +178,9 @@ static LogicalResult emitMoESort(KernelBuilder &kb, kernel::MoESortOp op) {
     auto expertOf = [&](Value pair) {
       Value e =
           kb.toIndex(kb.load(chosen, {kb.div(pair, topK), kb.rem(pair, topK)}));
-      return kb.min(e, none); // Negative numbers are large ones.
+      return kb.min(e, none); // Negative ids are large as unsigned integers.
     };
-    // How many pairs each expert has, then where its places begin.
+    // The number of pairs of each expert, then its first place.
     kb.loop(0, experts + 1, 1,
             [&](Value e) { setEntry(kb, next, e, kb.index(0)); });
     kb.loop(kb.index(0), count, kb.index(1), [&](Value pair) {
@@ -213,7 +214,7 @@ static LogicalResult emitMoEGather(KernelBuilder &kb, kernel::MoEGatherOp op) {
   auto [first, last] = kb.rowRange();
   Value lastToken = kb.sub(kb.rowCount(), kb.index(1));
   kb.loop(first, last, kb.index(1), [&](Value place) {
-    // Whatever the list says, rows are those of tokens.
+    // Clamp to valid rows, whatever the list contains.
     Value token = kb.min(kb.div(entry(kb, pairs, place), topK), lastToken);
     kb.vectorLoop(columns, [&](Value k, int64_t lanes) {
       kb.storeVector(kb.loadVector(x, {token, k}, lanes), out, {place, k});
@@ -224,7 +225,7 @@ static LogicalResult emitMoEGather(KernelBuilder &kb, kernel::MoEGatherOp op) {
 }
 
 //===----------------------------------------------------------------------===//
-// What experts compute beside their matmuls
+// Operations of experts other than matmuls
 //===----------------------------------------------------------------------===//
 
 static LogicalResult emitMoEGate(KernelBuilder &kb, kernel::MoEGateOp op) {
@@ -234,7 +235,7 @@ static LogicalResult emitMoEGate(KernelBuilder &kb, kernel::MoEGateOp op) {
   const bool rounded = op.getRounded();
   int64_t tiles = ceilDiv(op.getColumns(), kTileRows);
   auto [firstTile, lastTile] = kb.tileRange();
-  // Whole tiles: silu(0) * 0 keeps the padding zero.
+  // Whole tiles: silu(0) * 0 = 0 keeps the padding zero.
   kb.loop(
       kb.index(0), pairCount(kb, op.getTopK()), kb.index(1),
       [&, first = firstTile, last = lastTile](Value place) {
@@ -249,7 +250,7 @@ static LogicalResult emitMoEGate(KernelBuilder &kb, kernel::MoEGateOp op) {
           }
           kb.storeVector(gated, out, {place, column});
         });
-        // The last tile's words may be half of a tile.
+        // The last tile may have half as many words.
         if (rounded)
           kb.when(compare(kb, arith::CmpIPredicate::eq, last, kb.index(tiles)),
                   [&] { kb.zeroPadding(out, place, tiles * kTileRows / 2); });
@@ -257,8 +258,8 @@ static LogicalResult emitMoEGate(KernelBuilder &kb, kernel::MoEGateOp op) {
   return success();
 }
 
-/// The least place of the token's pairs that is greater than `last` (-1 before
-/// the first) and less than `none`, or `none`, and its choice.
+/// The least place of the token's pairs greater than `last` (-1 for the first
+/// one) and less than `none`, or else `none`; and its choice.
 static std::pair<Value, Value> nextPlace(KernelBuilder &kb, Value places,
                                          int64_t topK, Value token, Value last,
                                          Value none) {
@@ -284,7 +285,7 @@ static LogicalResult emitMoECombine(KernelBuilder &kb,
   Value out = kb.argument(op.getOutMutable());
   int64_t columns = op.getColumns(), topK = op.getTopK();
   auto [first, last] = kb.rowRange();
-  // Whatever the list says, there are no more places.
+  // Clamp to valid places, whatever the list contains.
   Value none = pairCount(kb, topK);
   kb.loop(first, last, kb.index(1), [&](Value token) {
     int64_t padded = cast<MemRefType>(out.getType()).getDimSize(1);

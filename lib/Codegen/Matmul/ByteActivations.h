@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The matmul of integers and quantized activations (IntegerMatmulEmitter.cpp),
-// and what levels with instructions for several tokens at once do otherwise: a
-// class of their own each, which overrides how a segment is added up.
+// The matmul of integer weights and quantized activations
+// (IntegerMatmulEmitter.cpp). Levels with instructions for several tokens at
+// once derive a class from it that overrides how a segment is accumulated.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,11 +27,11 @@ public:
                   MatmulOutput output);
 
 protected:
-  /// Part of a stretch.
+  /// A part of a stretch.
   struct Segment {
     const Stretch &stretch;
-    int64_t first, values; ///< In the stretch.
-    mlir::Value number;    ///< Of the segment in its row.
+    int64_t first, values; ///< Range in the stretch.
+    mlir::Value number;    ///< Index of the segment in its row.
   };
   /// Adds a segment to the chains.
   virtual void addSegment(const Segment &segment, int64_t tokens, Sums &sums);
@@ -39,8 +39,8 @@ protected:
   virtual llvm::SmallVector<mlir::Value> dot(const Segment &segment,
                                              int64_t tokens);
 
-  /// What a sum begins with: minus what the weights are counted from, their
-  /// zero point and `bias`, times the sum of the activations.
+  /// The initial value of a sum: the negated offset of the weights (zero point
+  /// plus `bias`) times the sum of the activations.
   llvm::SmallVector<mlir::Value> startsOf(const Segment &segment,
                                           int64_t tokens, int64_t bias);
 
@@ -51,23 +51,24 @@ protected:
     bool isLast;
   };
   Ends endsOf(const Segment &segment);
-  /// What the integer sums of one segment are multiplied by on their way into
-  /// sum `i`; the scale and the minimum of the weights are null where there is
-  /// none to be applied yet.
+  /// Factors of the integer sums of one segment when they are added to sum `i`;
+  /// the scale and the minimum of the weights are null if they are not applied
+  /// yet.
   struct Factors {
     mlir::Value activations, scale = {}, min = {}, scaledSums = {};
   };
   void addScaled(Sums &sums, size_t i, bool isFirst, mlir::Value dot,
                  const Factors &factors);
 
-  /// Words of K: those of the activations from `column` on, which are words
-  /// `first` and so on of the lines that begin at `lines`.
+  /// A range of words of K: words of the activations from `column` on, and
+  /// words of the weight lines at `lines` from `first` on.
   struct Words {
     llvm::SmallVector<mlir::Value> lines; ///< Offsets, one per row tile.
     int64_t first, count;
     mlir::Value column;
   };
-  /// body(words, sums), which gives the next sums, for all words of a segment.
+  /// Calls body(words, sums), which returns the updated sums, for all words of
+  /// a segment.
   llvm::SmallVector<mlir::Value>
   overWords(const Segment &segment, bool prefetches,
             llvm::ArrayRef<mlir::Value> starts,
@@ -75,11 +76,11 @@ protected:
                                                               mlir::ValueRange)>
                 body);
 
-  /// Word `column` of row `t` of the register tile, as an i32.
+  /// Loads word `column` of row `t` of the register tile as an i32.
   mlir::Value loadWord(int64_t t, mlir::Value column) {
     return loadX(kb.getI32Type(), t, column);
   }
-  /// One of the numbers of a segment, in every lane.
+  /// A value stored for a segment (scale or sum), in every lane.
   mlir::Value numberOf(const Segment &segment, int64_t t, int64_t place) {
     return kb.broadcast(
         loadX(kb.getF32Type(), t, kb.add(segment.number, place)));

@@ -18,37 +18,37 @@ using namespace mlir;
 namespace llmir {
 
 ByteProducts::ByteProducts(KernelBuilder &kb, const IntegerFormat &format,
-                           int64_t mostActivation)
-    : kb(kb), format(format), mostActivation(mostActivation),
-      way(wayOf(kb.level())) {}
+                           int64_t maxActivation)
+    : kb(kb), format(format), maxActivation(maxActivation),
+      method(methodOf(kb.level())) {}
 
-ByteProducts::Way ByteProducts::wayOf(const CPULevel &level) const {
+ByteProducts::Method ByteProducts::methodOf(const CPULevel &level) const {
   switch (level.byteDots) {
   case ByteDots::VPDPBUSD:
   case ByteDots::AMX:
-    return Way::Unsigned;
+    return Method::Unsigned;
   case ByteDots::SDOT:
   case ByteDots::SMMLA:
-    return Way::Signed;
+    return Method::Signed;
   case ByteDots::PairsOf16:
     if (format.bits < 8)
-      return Way::BytePairs;
-    // There is no vpsignb of 512 bits, and -128 has no other sign.
-    return format.isSigned() && level.vectorBits == 256 && mostActivation < 128
-               ? Way::MovedSigns
-               : Way::WordPairs;
+      return Method::BytePairs;
+    // There is no 512-bit vpsignb, and -128 cannot be negated.
+    return format.isSigned() && level.vectorBits == 256 && maxActivation < 128
+               ? Method::MovedSigns
+               : Method::WordPairs;
   case ByteDots::Generic:
-    return Way::Singles;
+    return Method::Singles;
   }
-  llvm_unreachable("a kind of products without an emitter");
+  llvm_unreachable("unknown dot product instructions");
 }
 
 int64_t ByteProducts::weightBias() const {
   if (format.bits < 8)
-    return format.storedBias(); // Fits a byte with and without a sign.
-  if (way == Way::Unsigned && format.isSigned())
+    return format.storedBias(); // Fits a signed and an unsigned byte.
+  if (method == Method::Unsigned && format.isSigned())
     return 128;
-  if (way == Way::Signed && !format.isSigned())
+  if (method == Method::Signed && !format.isSigned())
     return -128;
   return 0;
 }
@@ -57,7 +57,7 @@ int64_t ByteProducts::weightBias() const {
 // Operands
 //===----------------------------------------------------------------------===//
 
-/// The same bits as lanes of another width.
+/// Bitcasts to lanes of another width.
 static Value lanesOf(KernelBuilder &kb, Value words, Type element) {
   int64_t lanes = kLanes * 32 / element.getIntOrFloatBitWidth();
   return vector::BitCastOp::create(kb, kb.vec(lanes, element), words);
@@ -67,8 +67,7 @@ Value ByteProducts::bytesOf(Value words) {
   return lanesOf(kb, words, kb.getI8Type());
 }
 
-/// Each lane without its top `left` bits and then its low bits, down to `width`
-/// bits.
+/// Extracts a field of `width` bits from each lane, `left` bits below the top.
 static Value bitsOf(KernelBuilder &kb, Value lanes, int64_t left, int64_t width,
                     bool isSigned) {
   Type type = lanes.getType();
@@ -83,7 +82,7 @@ static Value bitsOf(KernelBuilder &kb, Value lanes, int64_t left, int64_t width,
 
 ByteProducts::Operands ByteProducts::widen(Value words, bool isSigned) {
   Operands parts;
-  if (way == Way::WordPairs) {
+  if (method == Method::WordPairs) {
     Value halves = lanesOf(kb, words, kb.getI16Type());
     for (int64_t left : {8, 0}) // Bytes 0 and 2, then 1 and 3.
       parts.push_back(bitsOf(kb, halves, left, 8, isSigned));
@@ -95,29 +94,29 @@ ByteProducts::Operands ByteProducts::widen(Value words, bool isSigned) {
 }
 
 ByteProducts::Operands ByteProducts::weightOperands(Value words) {
-  switch (way) {
-  case Way::Unsigned:
-  case Way::Signed:
+  switch (method) {
+  case Method::Unsigned:
+  case Method::Signed:
     if (format.bits == 8 && weightBias() != 0)
       words = arith::XOrIOp::create(
           kb, words, kb.intConstant(words.getType(), int32_t(0x80808080)));
     return {bytesOf(words)};
-  case Way::BytePairs:
+  case Method::BytePairs:
     return {bytesOf(words)};
-  case Way::MovedSigns: {
-    Value bytes = bytesOf(words); // |-128| is 128, without a sign.
+  case Method::MovedSigns: {
+    Value bytes = bytesOf(words); // |-128| is 128 as an unsigned byte.
     return {math::AbsIOp::create(kb, bytes), bytes};
   }
-  case Way::WordPairs:
-  case Way::Singles:
+  case Method::WordPairs:
+  case Method::Singles:
     return widen(words, format.bits == 8 && format.isSigned());
   }
-  llvm_unreachable("a way without operands");
+  llvm_unreachable("unknown method");
 }
 
 ByteProducts::Operands ByteProducts::activationOperands(Value word) {
   Value words = kb.broadcast(word);
-  if (way == Way::WordPairs || way == Way::Singles)
+  if (method == Method::WordPairs || method == Method::Singles)
     return widen(words, /*isSigned=*/true);
   return {bytesOf(words)};
 }
@@ -135,27 +134,27 @@ void ByteProducts::add(Sum &sum, const Operands &weights,
   auto addWords = [&](Value words) {
     sum.words = arith::AddIOp::create(kb, sum.words, words);
   };
-  switch (way) {
-  case Way::Unsigned: // Unsigned bytes stand before signed ones.
+  switch (method) {
+  case Method::Unsigned: // The unsigned operand comes first.
     sum.words = call(
         wide ? "llvm.x86.avx512.vpdpbusd.512" : "llvm.x86.avx512.vpdpbusd.256",
         kb.getI32Type(), {sum.words, weights.front(), activations.front()});
     return;
-  case Way::Signed:
+  case Method::Signed:
     sum.words = call("llvm.aarch64.neon.sdot.v4i32.v16i8", kb.getI32Type(),
                      {sum.words, weights.front(), activations.front()});
     return;
-  case Way::BytePairs:
-  case Way::MovedSigns: {
+  case Method::BytePairs:
+  case Method::MovedSigns: {
     Value x = activations.front();
-    if (way == Way::MovedSigns)
+    if (method == Method::MovedSigns)
       x = call("llvm.x86.avx2.psign.b", kb.getI8Type(), {x, weights.back()});
     Value pairs = call(wide ? "llvm.x86.avx512.pmaddubs.w.512"
                             : "llvm.x86.avx2.pmadd.ub.sw",
                        kb.getI16Type(), {weights.front(), x});
-    // 16 bits hold the sums of several lines of small weights.
-    int64_t most = way == Way::MovedSigns ? 128 : (1 << format.bits) - 1;
-    most *= 2 * mostActivation;
+    // 16 bits can hold the sums of several lines of small weights.
+    int64_t most = method == Method::MovedSigns ? 128 : (1 << format.bits) - 1;
+    most *= 2 * maxActivation;
     if (sum.most + most > INT16_MAX)
       sum = {finish(sum), {}, 0};
     sum.pairs = sum.pairs
@@ -164,13 +163,13 @@ void ByteProducts::add(Sum &sum, const Operands &weights,
     sum.most += most;
     return;
   }
-  case Way::WordPairs:
+  case Method::WordPairs:
     for (auto [w, x] : llvm::zip(weights, activations))
       addWords(
           call(wide ? "llvm.x86.avx512.pmaddw.d.512" : "llvm.x86.avx2.pmadd.wd",
                kb.getI32Type(), {w, x}));
     return;
-  case Way::Singles:
+  case Method::Singles:
     for (auto [w, x] : llvm::zip(weights, activations))
       addWords(arith::MulIOp::create(kb, w, x));
     return;

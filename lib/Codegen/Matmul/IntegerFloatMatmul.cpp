@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Integers times activations of f32, exactly decoded: a group's sum, from zero,
-// is scaled and added to the chain. Formats with minima multiply the rounded
-// numbers scale * q + minimum instead.
+// Integer weights times f32 activations, decoded exactly: the sum of a group
+// starts from zero, is scaled and added to the chain. Formats with minima
+// multiply the rounded values scale * q + minimum instead.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,8 +37,8 @@ public:
   }
 
 private:
-  /// Small tiles: what costs time is to decode each value, and long straight
-  /// code takes long to compile.
+  /// Small tiles: decoding dominates the time, and long straight-line code
+  /// takes long to compile.
   static TileShapes shapesOf(KernelBuilder &kb,
                              const IntegerMatrixLayout &layout) {
     int64_t rowTiles = kb.level().gemmBlocks.rowTiles;
@@ -51,7 +51,7 @@ private:
            stretch % layout.group() == 0;
   }
   void addStretch(const Stretch &stretch, int64_t tokens, Sums &sums) override;
-  /// Value `i` of each row tile's lines, from its zero point on, f32 x 16.
+  /// Value `i` of each row tile's lines minus its zero point, f32 x 16.
   SmallVector<Value> numbersAt(const Stretch &stretch,
                                MutableArrayRef<IntegerLines> tiles, int64_t i);
 
@@ -87,7 +87,7 @@ void FloatActivations::addStretch(const Stretch &stretch, int64_t tokens,
   const int64_t groupSize = layout.group();
   const bool minima = layout.format.minima;
   Value zero = kb.floatConstant(kb.f32x16(), 0.0);
-  // One value after the other: few are held at once.
+  // One value at a time, to keep register pressure low.
   for (int64_t i = 0; i < stretch.values; ++i) {
     SmallVector<Value> numbers = numbersAt(stretch, tiles, i);
     if (minima)

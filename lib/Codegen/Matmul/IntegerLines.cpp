@@ -16,7 +16,7 @@ using namespace mlir;
 
 namespace llmir {
 
-/// To the left, or to the right where `bits` is negative.
+/// Shifts left, or right if `bits` is negative.
 static Value shift(KernelBuilder &kb, Value x, int64_t bits) {
   if (bits == 0)
     return x;
@@ -44,7 +44,7 @@ Value IntegerLines::bytes(int64_t i) {
     return line(i);
   if (format.bits == 4)
     return mask(kb, shift(kb, line(i / 2), i % 2 ? -4 : 0), 0x0f0f0f0f);
-  // Bundles of 32 values: their low bits, then their high ones.
+  // Bundles of 32 values: their low bits, then their high bits.
   int64_t first = i / 8 * format.bits, w = i % 8;
   Value low =
       mask(kb, shift(kb, line(first + w / 2), w % 2 ? -4 : 0), 0x0f0f0f0f);
@@ -60,7 +60,7 @@ Value IntegerLines::value(int64_t i) {
   if (format.bits < 8)
     return mask(kb, shift(kb, bytes(i / 4), -8 * (i % 4)), 0xff);
   int64_t perLine = 32 / format.bits;
-  // The sign comes down from the top of the word.
+  // An arithmetic right shift extends the sign.
   Value top =
       shift(kb, line(i / perLine), 32 - format.bits * (i % perLine + 1));
   Value distance = kb.intConstant(top.getType(), 32 - format.bits);

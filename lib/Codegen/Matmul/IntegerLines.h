@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What kernels do with the lines of packed integers (i32 x 16, one word per
-// row) and with what stands behind them.
+// Access to the lines of packed integers (i32 x 16, one word per row) and to
+// the scales that follow them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@
 namespace llmir {
 
 /// The lines of one row tile from the start of a bundle on, at a byte offset
-/// from a pointer. Each is loaded once, where it is first needed.
+/// from a pointer. Each line is loaded once, on first use.
 class IntegerLines {
 public:
   IntegerLines(KernelBuilder &kb, const IntegerFormat &format,
@@ -28,8 +28,8 @@ public:
 
   /// Value `i`, in the order of K, as an i32 in each lane: q + stored bias.
   mlir::Value value(int64_t i);
-  /// Values 4 * i to 4 * i + 3 as the bytes of 16 words: q + stored bias. Of
-  /// formats of 8 bits or fewer.
+  /// Values 4 * i to 4 * i + 3 as the bytes of 16 words: q + stored bias. Only
+  /// for formats of at most 8 bits.
   mlir::Value bytes(int64_t i);
 
 private:
@@ -41,14 +41,14 @@ private:
   llvm::DenseMap<int64_t, mlir::Value> lines;
 };
 
-/// 16 numbers of that format at a byte offset from a pointer, as f32.
+/// Loads 16 elements of that format at a byte offset from a pointer as f32.
 mlir::Value loadScales(KernelBuilder &kb, TensorFormat format,
                        mlir::Value weights, mlir::Value offset);
 
-/// The result of an intrinsic of the level's registers, called once for each
-/// register that a vector of 16 words takes. All operands are such vectors, of
-/// any lanes, or single registers, which every call gets; the result has lanes
-/// of `element`.
+/// Calls an intrinsic on registers of the level, once for each register of a
+/// vector of 16 words. Each operand is such a vector, with lanes of any type,
+/// or a single register, which is passed to every call. The result has lanes of
+/// type `element`.
 mlir::Value callPerRegister(KernelBuilder &kb, llvm::StringRef name,
                             mlir::Type element, mlir::ValueRange operands);
 

@@ -86,7 +86,7 @@ void IntegerMatmul::addBlock(const Block &block, int64_t tokens, Sums &sums) {
     addStretch(stretchAt(kb.index(whole), rest), tokens, sums);
   if (!sums.open.empty())
     closeBlock(block, tokens, sums);
-  // What stands behind the lines, in whole cache lines.
+  // The data after the lines, in whole cache lines.
   int64_t lines = layout.numLines(block.values) * kLineBytes;
   SmallVector<Value> tails;
   for (Value offset : block.offsets)
@@ -113,7 +113,7 @@ void IntegerMatmul::prefetch(ArrayRef<Value> offsets, int64_t bytes) {
 }
 
 //===----------------------------------------------------------------------===//
-// What stands behind the lines
+// Scales and zero points
 //===----------------------------------------------------------------------===//
 
 Value IntegerMatmul::blockScaleAt(const Block &block, size_t rowTile,

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What matmuls by integers have in common, however their activations are
-// stored: K as blocks, a block as stretches of code without branches.
+// The base of matmuls with integer weights, for all formats of activations: K
+// is divided into blocks, and a block into stretches of straight-line code.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@
 
 namespace llmir {
 
-/// Where a matmul's integers lie.
+/// Layout and address of the integer weights of a matmul.
 struct IntegerWeights {
   const IntegerMatrixLayout &layout;
   mlir::Value bytes;
@@ -35,38 +35,38 @@ protected:
   /// A block of K in a register tile.
   struct Block {
     llvm::SmallVector<mlir::Value> offsets; ///< In bytes, one per row tile.
-    mlir::Value number;                     ///< Of the block in its row.
+    mlir::Value number;                     ///< Index of the block in its row.
     int64_t values;
   };
-  /// A part of a block whose code is straight. It begins with a line.
+  /// A part of a block with straight-line code. It starts at a line.
   struct Stretch {
     const Block &block;
-    llvm::SmallVector<mlir::Value> lines; ///< Offsets of the first one.
-    mlir::Value number;                   ///< Of the stretch in its block.
+    llvm::SmallVector<mlir::Value> lines; ///< Offsets of the first line.
+    mlir::Value number; ///< Index of the stretch in its block.
     int64_t values;
   };
-  /// The chains of a register tile, and what is yet to be scaled and added to
-  /// them: empty where nothing is.
+  /// The chains of a register tile, and sums that are not scaled and added to
+  /// them yet; may be empty.
   struct Sums {
     llvm::SmallVector<mlir::Value> total, open;
   };
 
-  /// Values of K in every stretch but a block's last one.
+  /// Number of values of K per stretch, except for the last one of a block.
   virtual int64_t stretchValues() const = 0;
-  /// True where every stretch leaves nothing open.
+  /// Returns true if no stretch leaves sums open.
   virtual bool closesInStretch() const = 0;
   virtual void addStretch(const Stretch &stretch, int64_t tokens,
                           Sums &sums) = 0;
   /// total += scale * open, with the scales of the block.
   void closeBlock(const Block &block, int64_t tokens, Sums &sums);
 
-  // Lanes of a sum are the 16 rows of its row tile, at one token, unless the
-  // emitter has another form of its own for them, of as many sums.
-  /// Numbers of 16 rows in the lanes of sum `i` of a row tile.
+  // The lanes of a sum are the 16 rows of its row tile for one token, unless
+  // the emitter overrides this form with another one of as many sums.
+  /// Arranges values of 16 rows in the lanes of sum `i` of a row tile.
   virtual mlir::Value inLanes(mlir::Value ofRows, int64_t i, int64_t tokens) {
     return ofRows;
   }
-  /// Brings such sums into the form that is stored.
+  /// Converts such sums to the form that is stored.
   virtual void toRows(llvm::MutableArrayRef<mlir::Value> sums, int64_t tokens) {
   }
 
@@ -80,7 +80,7 @@ protected:
   mlir::Value minOf(const Stretch &stretch, size_t rowTile, int64_t group);
   /// The zero points of a block, i32 x 16.
   mlir::Value zeroPointOf(const Block &block, size_t rowTile);
-  /// Prefetches behind `bytes` bytes of each row tile.
+  /// Prefetches after `bytes` bytes of each row tile.
   void prefetch(llvm::ArrayRef<mlir::Value> offsets, int64_t bytes);
 
   llvm::SmallVector<mlir::Value> emitSums(llvm::ArrayRef<mlir::Value> starts,
@@ -99,16 +99,17 @@ private:
   mlir::Value blockScaleAt(const Block &block, size_t rowTile, int64_t offset);
 };
 
-/// y = x W^T with rows of f32, or of bytes where there are segments.
+/// y = x W^T with f32 activations, or with quantized ones if there are
+/// segments.
 void emitIntegerMatmul(KernelBuilder &kb, const IntegerWeights &weights,
                        mlir::Value x, int64_t segment,
                        const MatmulOutput &output);
 
-/// y = x W^T with rows of f32.
+/// y = x W^T with f32 activations.
 void emitFloatActivations(KernelBuilder &kb, const IntegerWeights &weights,
                           mlir::Value x, const MatmulOutput &output);
 
-/// y = x W^T with rows that quantize_rows has made.
+/// y = x W^T with activations quantized by quantize_rows.
 void emitByteActivations(KernelBuilder &kb, const IntegerWeights &weights,
                          mlir::Value x, const QuantizedRowLayout &row,
                          const MatmulOutput &output);

@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Integers times quantized activations. A segment, the longest stretch of K in
-// which one scale of each holds, has an exact integer sum. Converted to f32,
-// these sums are multiplied by the activations' scales and added within a group
-// of weights, whose sum is then multiplied by its scale and added to the chain.
-// Minima are multiplied by the sum of a segment's activations and added to the
-// chain before that.
+// Integer weights times quantized activations. A segment, the longest range of
+// K with one weight scale and one activation scale, has an exact integer sum.
+// These sums are converted to f32, multiplied by the activation scales and
+// added within a group of weights, whose sum is then multiplied by its scale
+// and added to the chain. Minima are multiplied by the sum of a segment's
+// activations and added to the chain before that.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,12 +26,13 @@ using namespace mlir;
 
 namespace llmir {
 
-/// A longer segment has a loop, of so many values a turn: what makes lines of
-/// any format.
+/// Longer segments are processed in a loop with this many values per iteration,
+/// which are whole lines in every format.
 static constexpr int64_t kTurnValues = 32;
-/// A longer group of weights has a loop over its segments: sums of segments,
-/// of groups and of all of K would not fit into registers together.
-static constexpr int64_t kMostUnrolled = 32;
+/// Longer groups of weights are processed in a loop over their segments: sums
+/// of segments, of groups and of all of K would not fit into registers
+/// together.
+static constexpr int64_t kMaxUnrolled = 32;
 
 ByteActivations::ByteActivations(KernelBuilder &kb,
                                  const IntegerWeights &weights, Value x,
@@ -49,12 +50,12 @@ ByteActivations::ByteActivations(KernelBuilder &kb,
 
 void ByteActivations::planStretches() {
   const int64_t segment = row.segment, group = layout.group();
-  // Segments begin with a line: with a run, or with a bundle in a run.
+  // Segments start at a line: at a run, or at a bundle in a run.
   stretch = segment >= layout.run() ? segment
                                     : std::lcm(segment, layout.bundleValues());
-  // Lines that begin anew within a group end a stretch.
+  // If lines restart within a group, the stretch ends there.
   bool isSuper = layout.format.superGroup > 0;
-  if (isSuper || (layout.run() >= group && group <= kMostUnrolled))
+  if (isSuper || (layout.run() >= group && group <= kMaxUnrolled))
     stretch = std::lcm(stretch, group);
   stretch = std::min(stretch, layout.block());
 }
@@ -154,7 +155,7 @@ SmallVector<Value> ByteActivations::overWords(
     llvm::function_ref<SmallVector<Value>(const Words &, ValueRange)> body) {
   const Stretch &stretch = segment.stretch;
   Value word = kb.mul(segment.number, row.wordsPerSegment());
-  // Segments that share lines are short, or begin between two of them.
+  // Segments that share lines are short, or start between two lines.
   bool isAlone = segment.values == stretch.values;
   if (!isAlone || segment.values <= 2 * kTurnValues) {
     if (prefetches && segment.first == 0)

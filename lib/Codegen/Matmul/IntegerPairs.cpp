@@ -6,27 +6,26 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Integers times quantized activations of two tokens at once: smmla, which adds
-// two rows of 8 bytes times two rows of 8 bytes to the four words of a
-// register.
+// Integer weights times quantized activations of two tokens at once, with
+// smmla, which adds the product of two rows of 8 bytes and two rows of 8 bytes
+// to the four words of a register.
 //
-// The words that a row has in two lines, side by side (zip), are its 8 bytes;
-// the other two rows are those of a pair of tokens. So the words of a register
-// are
+// The 8 bytes of a row are its words of two lines, interleaved (zip); the other
+// two rows are a pair of tokens. The words of a register are
 //
 //   row 0, token 0 | row 0, token 1 | row 1, token 0 | row 1, token 1
 //
 // and the 32 sums of a row tile and a pair of tokens are two vectors of 16
-// lanes, one of each half of the rows. All that scales them is brought into
-// this form instead, and the chains are taken apart when they are stored. The
-// integers are those of sdot, and each chain gets the same operations.
+// lanes, one for each half of the rows. Scales are converted to this form, and
+// the chains are deinterleaved when they are stored. The integers equal those
+// of sdot, and each chain gets the same operations.
 //
-// A zip is worth two of what it saves: smmla needs many tokens for each. So
-// half of the rows after the other are added up, whose integer sums take 12 of
-// 32 registers with six tokens; of the chains, which a segment adds to once,
-// some wait in memory. (Vector instructions for each token of a segment of 32
-// bytes: 38, with four tokens 43, sdot with three 44.) An odd number of tokens
-// is left to sdot.
+// A zip costs as much as two of the instructions it saves, so smmla needs many
+// tokens per zip. Therefore the two halves of the rows are processed one after
+// the other: their integer sums take 12 of 32 registers with six tokens; some
+// of the chains, to which a segment is added once, are spilled. (Vector
+// instructions per token for a segment of 32 bytes: 38; with four tokens 43;
+// sdot with three tokens 44.) An odd number of tokens is processed with sdot.
 //
 //===----------------------------------------------------------------------===//
 
@@ -56,7 +55,7 @@ private:
   void toRows(MutableArrayRef<Value> sums, int64_t tokens) override;
   void addSegment(const Segment &segment, int64_t tokens, Sums &sums) override;
 
-  /// Those of one half of the rows: sum r * pairs + p.
+  /// Like dot(), for one half of the rows: sum r * pairs + p.
   SmallVector<Value> dotHalf(const Segment &segment, int64_t pairs,
                              int64_t half);
   SmallVector<Value> startsOfHalf(const Segment &segment, int64_t pairs,
@@ -64,28 +63,29 @@ private:
   SmallVector<Value> addWords(const Words &words, int64_t pairs, int64_t half,
                               ValueRange sums);
 
-  /// 8 of the 16 lanes.
+  /// Extracts 8 of the 16 lanes.
   Value halfOf(Value ofRows, int64_t half) {
     return vector::ExtractStridedSliceOp::create(
         kb, ofRows, ArrayRef<int64_t>{half * kHalfRows},
         ArrayRef<int64_t>{kHalfRows}, ArrayRef<int64_t>{1});
   }
-  /// Word `i` of 8 rows, as smmla multiplies it.
+  /// Word `i` of 8 rows as an operand of smmla.
   Value bytesOfHalf(IntegerLines &lines, int64_t i, int64_t half) {
     Value bytes = products.weightOperands(lines.bytes(i)).front();
     return halfOf(vector::BitCastOp::create(kb, kb.i32x16(), bytes), half);
   }
-  /// Each of them two times.
+  /// Repeats each lane of a half twice.
   Value twice(Value ofRows, int64_t half) {
     Value rows = halfOf(ofRows, half);
     return vector::InterleaveOp::create(kb, rows, rows);
   }
-  /// One of the numbers of a segment: those of both tokens, in turn.
+  /// A value stored for a segment (scale or sum), alternating between the two
+  /// tokens.
   Value numbersOf(const Segment &segment, int64_t pair, int64_t place) {
     Value number = numberOf(segment, 2 * pair, place);
     return alternate(number, numberOf(segment, 2 * pair + 1, place));
   }
-  /// Lanes of `a` and of `b`, all of which are equal, in turn.
+  /// Alternates lanes of the splats `a` and `b`.
   Value alternate(Value a, Value b) {
     a = halfOf(a, 0);
     b = halfOf(b, 0);
@@ -181,8 +181,7 @@ SmallVector<Value> BytePairs::addWords(const Words &words, int64_t pairs,
   SmallVector<Value> result(sums);
   Value none = kb.intConstant(kb.vec(kHalfRows, kb.getI32Type()), 0);
   for (int64_t w = 0; w < words.count; w += 2) {
-    // What stands behind the last word of the activations is multiplied by
-    // zero.
+    // Whatever follows the last word of the activations is multiplied by zero.
     bool isPair = w + 1 < words.count;
     SmallVector<Value> weights;
     for (IntegerLines &tile : tiles) {

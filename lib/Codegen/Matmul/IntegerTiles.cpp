@@ -6,15 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Integers times quantized activations of 16 tokens at once, by tiles (AMX).
+// Integer weights times quantized activations of 16 tokens at once, with tiles
+// (AMX).
 //
-// Lines of integers of 8 bits are the rows of a tile as they lie in memory;
-// those of fewer bits are unpacked to the stack first. The rows of the other
-// tile are a segment of 16 rows of x. A segment's integer sums go through the
-// stack to vector registers, where they are scaled and added to the chains as
-// in any other kernel: the integers are the same, and so are the bits.
+// Lines of 8-bit integers are loaded from memory as rows of a tile; lines of
+// narrower integers are first unpacked to the stack. The rows of the other tile
+// are a segment of 16 rows of x. The integer sums of a segment are transferred
+// to vector registers through the stack, scaled and added to the chains as in
+// any other kernel; the integers are equal, so the results are bit-identical.
 //
-// Tokens that no 16 are left of are multiplied by vectors.
+// Fewer than 16 remaining tokens are multiplied by vector instructions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,18 +31,18 @@ namespace llmir {
 namespace {
 
 /// Tokens of a register tile.
-constexpr int64_t kTokens = MatrixTiles::kMostTokens;
-/// Values of K that one product adds up at most.
-constexpr int64_t kChunkValues = 4 * MatrixTiles::kMostWords;
-/// A longer segment has a loop over its chunks.
-constexpr int64_t kMostChunks = 2;
+constexpr int64_t kTokens = MatrixTiles::kMaxTokens;
+/// Maximum number of values of K per product.
+constexpr int64_t kChunkValues = 4 * MatrixTiles::kMaxWords;
+/// Longer segments are processed in a loop over chunks.
+constexpr int64_t kMaxChunks = 2;
 
 class ByteTiles : public ByteActivations {
 public:
   ByteTiles(KernelBuilder &kb, const IntegerWeights &weights, Value x,
             const QuantizedRowLayout &row, const MatmulOutput &output)
       : ByteActivations(kb, weights, x, row, output), output(output), tiles(kb),
-        lines(createKernelScratch(kb, MatrixTiles::kMostWords * kLineBytes)),
+        lines(createKernelScratch(kb, MatrixTiles::kMaxWords * kLineBytes)),
         sums(createKernelScratch(kb, 2 * kSumBytes)) {}
 
   /// Whether all segments are whole, in whole words and lines.
@@ -51,19 +52,19 @@ public:
            layout.block() % row.segment == 0;
   }
 
-  /// All of this worker's row tiles, for tokens in sixteens.
+  /// All row tiles of this worker, for groups of 16 tokens.
   void emit();
 
 private:
   static constexpr int64_t kSumBytes = kTokens * kTileRows * 4;
-  // Segments of a stretch take turns with two tiles of sums, so that one is
-  // multiplied while the other is scaled.
+  // The segments of a stretch alternate between two tiles of sums, so that one
+  // is multiplied while the other is scaled.
   enum Tile { Sums, OtherSums, Chunk, ChunkLines, Rest, RestLines };
 
   SmallVector<Value> dot(const Segment &segment, int64_t tokens) override;
-  /// sums += the products of `words`, 16 or what is left of a segment.
+  /// Adds the products of `words`, at most 16, to the sums.
   void addChunk(Tile sums, const Words &words);
-  /// Where the lines of these words lie, as signed bytes or as they are.
+  /// The address of the lines of these words, as signed bytes or as stored.
   Value linesOf(const Words &words);
   bool isWhole() const { return layout.format.bits == 8; }
 
@@ -77,9 +78,9 @@ private:
 void ByteTiles::emit() {
   using Kind = MatrixTiles::Kind;
   int64_t segment = row.wordsPerSegment();
-  int64_t rest = segment % MatrixTiles::kMostWords;
+  int64_t rest = segment % MatrixTiles::kMaxWords;
   SmallVector<MatrixTiles::Shape> shapes{{Kind::Sums}, {Kind::Sums}, {}, {}};
-  if (segment >= MatrixTiles::kMostWords) {
+  if (segment >= MatrixTiles::kMaxWords) {
     shapes[Chunk] = {Kind::Activations};
     shapes[ChunkLines] = {Kind::Weights};
   }
@@ -116,25 +117,25 @@ SmallVector<Value> ByteTiles::dot(const Segment &segment, int64_t tokens) {
   Value word = kb.mul(segment.number, row.wordsPerSegment());
   int64_t chunks = segment.values / kChunkValues;
   int64_t rest = segment.values % kChunkValues / 4;
-  // A segment that has lines of its own.
+  // A segment that does not share lines.
   bool isAlone = segment.values == stretch.values;
-  if (isAlone && chunks > kMostChunks) {
+  if (isAlone && chunks > kMaxChunks) {
     int64_t bytes = kChunkValues / layout.bundleValues() *
                     layout.bundleLines() * kLineBytes;
     auto wordsOf = [&](Value chunk, int64_t count) {
       return Words{{kb.add(stretch.lines.front(), kb.mul(chunk, bytes))},
                    0,
                    count,
-                   kb.add(word, kb.mul(chunk, MatrixTiles::kMostWords))};
+                   kb.add(word, kb.mul(chunk, MatrixTiles::kMaxWords))};
     };
     kb.loop(0, chunks, 1, [&](Value chunk) {
-      addChunk(tile, wordsOf(chunk, MatrixTiles::kMostWords));
+      addChunk(tile, wordsOf(chunk, MatrixTiles::kMaxWords));
     });
     if (rest > 0)
       addChunk(tile, wordsOf(kb.index(chunks), rest));
   } else {
-    for (int64_t w = 0; w < segment.values / 4; w += MatrixTiles::kMostWords) {
-      int64_t count = std::min(MatrixTiles::kMostWords, segment.values / 4 - w);
+    for (int64_t w = 0; w < segment.values / 4; w += MatrixTiles::kMaxWords) {
+      int64_t count = std::min(MatrixTiles::kMaxWords, segment.values / 4 - w);
       addChunk(tile,
                {stretch.lines, segment.first / 4 + w, count, kb.add(word, w)});
     }
@@ -150,7 +151,7 @@ SmallVector<Value> ByteTiles::dot(const Segment &segment, int64_t tokens) {
 }
 
 void ByteTiles::addChunk(Tile sums, const Words &words) {
-  bool isRest = words.count < MatrixTiles::kMostWords;
+  bool isRest = words.count < MatrixTiles::kMaxWords;
   Tile activations = isRest ? Rest : Chunk,
        lines = isRest ? RestLines : ChunkLines;
   tiles.load(lines, linesOf(words), kLineBytes);

@@ -16,8 +16,8 @@ using namespace mlir;
 
 namespace llmir {
 
-/// The matmul of a kernel whose attributes say how its weights are stored, with
-/// the matrix at `weights` and the rows at `x`.
+/// The matmul of a kernel whose attributes specify the weight format, with the
+/// matrix at `weights` and the rows at `x`.
 template <typename OpT>
 static void emitMatmul(KernelBuilder &kb, OpT op, Value weights, Value x,
                        const MatmulOutput &output) {

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a matmul kernel does with its sums before it stores them: the scalar
-// region of the kernel, on 16 columns at once.
+// The epilogue of matmul kernels: applies the scalar region of the kernel to
+// sums before they are stored, 16 columns at once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +20,8 @@ using namespace mlir;
 
 namespace llmir {
 
-/// What the region yields for arguments of 16 lanes. Its ops work on numbers
-/// one by one, so each means the same on vectors of them.
+/// The values that the region yields for vector arguments of 16 lanes. Its ops
+/// are element-wise, so they apply to vectors as well.
 static Value cloneOnLanes(KernelBuilder &kb, Block &region,
                           ArrayRef<Value> arguments) {
   IRMapping mapping;

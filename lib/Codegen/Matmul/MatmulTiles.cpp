@@ -19,17 +19,17 @@ using namespace mlir;
 
 namespace llmir {
 
-/// How far a stream of weights is prefetched that every token of the step
-/// meets at once: enough for the memory's latency at its bandwidth.
+/// Prefetch distance of a stream of weights that is multiplied by all tokens of
+/// the step at once: covers the memory latency at full bandwidth.
 static constexpr int64_t kNearBytes = 4096;
 
-/// Rows of x that a core's part of the third-level cache keeps while all
-/// weights pass by. Smaller panels, for the second level, would have more
-/// weights come from memory, with a miss of the TLB for each of their pages.
+/// Size of the rows of x that stay in a core's share of the L3 cache while all
+/// weights are streamed. Smaller panels, sized for the L2 cache, would read the
+/// weights from memory more often, with a TLB miss for each page.
 static constexpr int64_t kPanelBytes = 4 << 20;
 
-/// A step of more tokens than that is bound by its products even if nothing
-/// hides how the weights come from memory. Up to it, streams hide that.
+/// A step of more tokens is compute-bound even if the latency of reading
+/// weights is not hidden. For fewer tokens, streams hide it.
 static constexpr int64_t kStreamTokens = 64;
 
 void MatmulTiles::emit() {
@@ -60,9 +60,9 @@ RegisterTile MatmulTiles::panelTile() const {
 
 void MatmulTiles::emitPanels(Value first, Value groups) {
   RegisterTile shape = panelTile();
-  // Register tiles of a panel, at most and, as panels are shared out evenly, at
-  // least; and the tokens of one of them where so few share the least tokens
-  // that they can have.
+  // The maximum number of register tiles of a panel; the minimum, since tokens
+  // are divided evenly among panels; and the minimum number of tokens of a
+  // register tile in the latter case.
   int64_t most =
       std::max<int64_t>(kPanelBytes / (shapes.rowBytes * shape.tokens), 2);
   int64_t fewest = std::min(ceilDiv(kStreamTokens + 1, shape.tokens), most / 2);
@@ -76,11 +76,11 @@ void MatmulTiles::emitPanels(Value first, Value groups) {
                   kb.min(kb.mul(before, shape.tokens), count));
   };
   kb.loop(kb.index(0), panels, kb.index(1), [&](Value panel) {
-    TokenDeal deal =
-        dealOut(boundary(panel), boundary(kb.add(panel, 1)), shape.tokens);
+    TokenTiling tiling =
+        tileTokens(boundary(panel), boundary(kb.add(panel, 1)), shape.tokens);
     kb.loop(kb.index(0), groups, kb.index(1), [&](Value group) {
       Value tile = kb.add(first, kb.mul(group, shape.rowTiles));
-      overTokens(deal, [&](Value token, Value tokens) {
+      overTokens(tiling, [&](Value token, Value tokens) {
         emitGroup({tile, kb.index(1), shape.rowTiles}, token,
                   {tokens, least, shape.tokens});
       });
@@ -91,16 +91,17 @@ void MatmulTiles::emitPanels(Value first, Value groups) {
 void MatmulTiles::emitStreams(Value first, Value stride) {
   auto largest = static_cast<int64_t>(shapes.rowTiles.size());
   Value tokens = kb.sub(output.endToken, output.firstToken);
-  // Where tokens take several register tiles, all but the first one find the
-  // weights in a cache, and memory can bring the next tile's meanwhile.
+  // If tokens take several register tiles, all but the first one find the
+  // weights in a cache, and the next tile's weights can be prefetched
+  // meanwhile.
   Value inOnePass = arith::CmpIOp::create(kb, arith::CmpIPredicate::ule, tokens,
                                           kb.index(largest));
   if (shapes.prefetches)
     ahead = arith::SelectOp::create(kb, inOnePass, kb.index(kNearBytes),
                                     kb.index(shapes.tileBytes));
-  TokenDeal deal = dealOut(output.firstToken, output.endToken, largest);
+  TokenTiling tiling = tileTokens(output.firstToken, output.endToken, largest);
   kb.loop(first, kb.add(first, stride), kb.index(1), [&](Value tile) {
-    overTokens(deal, [&](Value token, Value tokens) {
+    overTokens(tiling, [&](Value token, Value tokens) {
       emitGroup({tile, stride, shapes.rowTiles.front()}, token,
                 {tokens, 1, largest});
     });
@@ -127,8 +128,8 @@ void MatmulTiles::emitRest(Value tile) {
 // Tokens
 //===----------------------------------------------------------------------===//
 
-MatmulTiles::TokenDeal MatmulTiles::dealOut(Value first, Value end,
-                                            int64_t most) {
+MatmulTiles::TokenTiling MatmulTiles::tileTokens(Value first, Value end,
+                                                 int64_t most) {
   Value count = kb.sub(end, first);
   Value passes = kb.div(kb.add(count, most - 1), most);
   Value atLeastOne = arith::MaxUIOp::create(kb, passes, kb.index(1));
@@ -136,16 +137,16 @@ MatmulTiles::TokenDeal MatmulTiles::dealOut(Value first, Value end,
   return {first, size, kb.sub(count, kb.mul(size, passes)), passes};
 }
 
-void MatmulTiles::overTokens(const TokenDeal &deal,
+void MatmulTiles::overTokens(const TokenTiling &tiling,
                              llvm::function_ref<void(Value, Value)> body) {
-  kb.loop(kb.index(0), deal.passes, kb.index(1), [&](Value pass) {
-    Value before = kb.mul(pass, deal.size);
-    before = kb.add(before, kb.min(pass, deal.longer));
-    Value isLonger =
-        arith::CmpIOp::create(kb, arith::CmpIPredicate::ult, pass, deal.longer);
-    Value tokens =
-        arith::SelectOp::create(kb, isLonger, kb.add(deal.size, 1), deal.size);
-    body(kb.add(deal.first, before), tokens);
+  kb.loop(kb.index(0), tiling.passes, kb.index(1), [&](Value pass) {
+    Value before = kb.mul(pass, tiling.size);
+    before = kb.add(before, kb.min(pass, tiling.longer));
+    Value isLonger = arith::CmpIOp::create(kb, arith::CmpIPredicate::ult, pass,
+                                           tiling.longer);
+    Value tokens = arith::SelectOp::create(kb, isLonger, kb.add(tiling.size, 1),
+                                           tiling.size);
+    body(kb.add(tiling.first, before), tokens);
   });
 }
 
@@ -281,7 +282,7 @@ void overExperts(KernelBuilder &kb, kernel::MoELinearOp op, int64_t matrixBytes,
   Value offsets = kb.argument(op.getOffsetsMutable());
   Value weight = kb.argument(op.getWeightMutable());
   Value out = kb.argument(op.getOutMutable());
-  // Whatever the list says, rows are those of the buffers.
+  // Clamp to valid rows, whatever the list contains.
   Value rows = kb.index(std::min(op.getX().getType().getDimSize(0),
                                  op.getOut().getType().getDimSize(0)));
   auto offset = [&](Value expert) {

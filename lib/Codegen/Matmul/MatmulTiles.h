@@ -6,25 +6,26 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How every matmul kernel covers its output with register tiles. What one
-// computes is its emitter's.
+// The tiling that all matmul kernels share: how the output is covered with
+// register tiles. Derived emitters compute a register tile.
 //
-// Few tokens: this worker's row tiles are several streams, each a stretch of
-// tiles that follow each other in memory; for each group of one tile per
-// stream, all tokens. What counts is to read weights from memory.
+// Few tokens: the row tiles of this worker are divided into several streams of
+// consecutive tiles; all tokens are multiplied by one tile of each stream at a
+// time. Optimized for memory bandwidth.
 //
-// Many tokens (above kStreamTokens): panels of tokens; for each of them
-// all row tiles, in groups of neighbours; for each group all tokens of the
-// panel. A group stays in the second-level cache, and what is written for it,
-// or read by the epilogue, lies side by side in each row.
+// Many tokens (above kStreamTokens): tokens are divided into panels; for each
+// panel all row tiles are processed in groups of adjacent tiles, and for each
+// group all tokens of the panel. A group stays in the L2 cache, and the
+// elements of a row that are written for it, or read by the epilogue, are
+// contiguous.
 //
-// A register tile is a function, which all matmuls with the same K and format
-// call: it is the larger part of their code. What becomes of the sums follows
-// in a loop.
+// A register tile is a function, which is called by all matmuls with the same K
+// and format, since it is the larger part of their code. The sums are then
+// processed in a loop.
 //
 // Each output element has one f32 accumulator chain over ascending K. Tiles
-// differ only in how many rows and tokens they hold at once, so the bits of a
-// result depend neither on the batch nor on the number of workers.
+// differ only in their numbers of rows and tokens, so the bits of a result
+// depend neither on the batch nor on the number of workers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,41 +38,42 @@
 
 namespace llmir {
 
-/// Where a matmul's results go, and for which rows of its input.
+/// The output of a matmul, and the rows of its input to compute.
 struct MatmulOutput {
   mlir::Value y;
-  mlir::Value bias; ///< Added to each row; null for none.
+  mlir::Value bias; ///< Added to each row; may be null.
   mlir::Value firstToken, endToken;
-  /// What is stored instead of a sum (f32 x 16, its bias added) of row `token`
-  /// and the 16 columns from `column` on; null: the sum.
+  /// Maps a sum (f32 x 16, including the bias) of row `token` and the 16
+  /// columns from `column` on to the value to store; if null, the sum is
+  /// stored.
   std::function<mlir::Value(mlir::Value sum, mlir::Value token,
                             mlir::Value column)>
       epilogue = {};
-  /// Rows that the epilogue reads where it writes those of y.
+  /// Buffers that the epilogue reads at the same rows as y.
   llvm::SmallVector<mlir::Value, 2> read = {};
 
   /// Whether sums are stored as they are.
   bool isPlain() const { return !bias && !epilogue; }
-  /// Stores what becomes of a sum, with its bias yet to be added.
+  /// Adds the bias to a sum, applies the epilogue and stores the result.
   void store(KernelBuilder &kb, mlir::Value sum, mlir::Value token,
              mlir::Value column) const;
 };
 
-/// The output of a linear kernel, with its bias and its scalar region.
+/// The output of a linear kernel with its bias and its scalar region.
 MatmulOutput matmulOutput(KernelBuilder &kb, kernel::LinearOp op);
 
 /// The row tiles of a matrix, and how many of them a register tile holds for
-/// one token, two, and so on: as many as there are entries are the most tokens
-/// that share a decoded weight. The first entry, the number of streams, is a
-/// multiple of the others.
+/// one token, two tokens, and so on. The number of entries is the maximum
+/// number of tokens that share a decoded weight. The first entry, the number of
+/// streams, is a multiple of the others.
 struct TileShapes {
   int64_t numTiles;
-  int64_t tileBytes; ///< From one row tile to the next.
-  int64_t rowBytes;  ///< From one row of x to the next.
+  int64_t tileBytes; ///< Stride of row tiles.
+  int64_t rowBytes;  ///< Stride of rows of x.
   llvm::SmallVector<int64_t> rowTiles;
-  /// The tokens of a register tile in panels, where weights come from a cache
-  /// and what counts is how many products there are for each load; 0: as many
-  /// as there are entries.
+  /// The number of tokens of a register tile in panels, where weights are read
+  /// from a cache and the ratio of products to loads matters; 0 for the number
+  /// of entries.
   int64_t many = 0;
   /// Whether register tiles prefetch streams (prefetchBehind).
   bool prefetches = true;
@@ -95,7 +97,7 @@ class MatmulTiles {
 public:
   virtual ~MatmulTiles() = default;
 
-  /// All of this worker's output tiles, for every token.
+  /// Emits all output tiles of this worker, for every token.
   void emit();
 
 protected:
@@ -104,25 +106,24 @@ protected:
       : kb(kb), shapes(std::move(shapes)), operands(operands),
         output(std::move(output)) {}
 
-  /// What the code of a register tile depends on, beside the length of rows and
-  /// the numbers of row tiles and tokens.
+  /// A key of the code of a register tile, in addition to the length of rows
+  /// and the numbers of row tiles and tokens.
   virtual std::string tileKey() const = 0;
-  /// The sums of one register tile before the bias, of row tiles whose bytes
-  /// begin at these offsets from `weights`, and of `tokens` rows from `x` on.
-  /// Sum r * tokens + t belongs to row tile r and token t. Uses no values but
-  /// these.
+  /// Emits the sums of one register tile, without the bias, for row tiles at
+  /// these offsets from `weights`, and `tokens` rows from `x` on. Sum r *
+  /// tokens + t is that of row tile r and token t. Must use no other values.
   virtual llvm::SmallVector<mlir::Value>
   emitSums(llvm::ArrayRef<mlir::Value> starts, int64_t tokens) = 0;
   /// The same in place, for row tile `tile` and the tokens from `token` on.
   llvm::SmallVector<mlir::Value> sumsAt(mlir::Value tile, mlir::Value token,
                                         int64_t tokens);
 
-  /// Asks for the 64 bytes that will be read some time after those at byte
-  /// `offset` of the weights, where streams are read: within emitSums.
+  /// Within emitSums, if streams are read: prefetches the 64 bytes at a fixed
+  /// distance after byte `offset` of the weights.
   void prefetchBehind(mlir::Value offset);
-  /// What row `t` of the register tile has from word `column` on.
+  /// Loads from row `t` of the register tile at word `column`.
   mlir::Value loadX(mlir::Type type, int64_t t, mlir::Value column);
-  /// Bytes from one row of x to the next.
+  /// The stride of the rows of x in bytes.
   int64_t rowStride() const;
 
   KernelBuilder &kb;
@@ -131,68 +132,70 @@ protected:
   mlir::Value weights, x;
 
 private:
-  /// `groups` groups of row tiles from `first` on.
+  /// Emits `groups` groups of row tiles from `first` on.
   void emitPanels(mlir::Value first, mlir::Value groups);
-  /// The register tile of many tokens.
+  /// The register tile of panels.
   RegisterTile panelTile() const;
-  /// Streams of `stride` row tiles each from `first` on.
+  /// Emits streams of `stride` row tiles each from `first` on.
   void emitStreams(mlir::Value first, mlir::Value stride);
 
-  /// Tokens in as few register tiles as possible, of sizes that differ by one
-  /// at most, so that none is left over alone: the first `longer` of `passes`
-  /// tiles have size + 1, the others `size`.
-  struct TokenDeal {
+  /// Tokens divided into as few register tiles as possible, of sizes that
+  /// differ by at most one: the first `longer` of `passes` tiles have size + 1,
+  /// the others `size`.
+  struct TokenTiling {
     mlir::Value first, size, longer, passes;
   };
-  TokenDeal dealOut(mlir::Value first, mlir::Value end, int64_t most);
-  /// body(token, tokens) for each of these tiles.
-  void overTokens(const TokenDeal &deal,
+  TokenTiling tileTokens(mlir::Value first, mlir::Value end, int64_t most);
+  /// Calls body(token, tokens) for each of these tiles.
+  void overTokens(const TokenTiling &tiling,
                   llvm::function_ref<void(mlir::Value, mlir::Value)> body);
-  /// One tile of what the streams leave over, for every token.
+  /// Emits one tile that remains after the streams, for every token.
   void emitRest(mlir::Value tile);
 
   /// Row tiles whose results are computed for the same tokens: `count` of them,
-  /// from number `first` on, each `stride` after the one before.
+  /// from index `first` on, with stride `stride`.
   struct TileGroup {
     mlir::Value first, stride;
     int64_t count;
   };
-  /// How many tokens: known to be from `least` to `most`.
+  /// The number of tokens, which is between `least` and `most`.
   struct TokenCount {
     mlir::Value count;
     int64_t least, most;
   };
-  /// Computes a group for tokens from `token` on, and stores it.
+  /// Computes and stores a group for tokens from `token` on.
   void emitGroup(const TileGroup &group, mlir::Value token,
                  const TokenCount &tokens);
-  /// Where its sums go: sum (r, t) to address + r * tileBytes + t * tokenBytes.
+  /// The location of its sums: sum (r, t) is at address + r * tileBytes + t *
+  /// tokenBytes.
   struct SumPlace {
     mlir::Value address, tileBytes, tokenBytes;
   };
   SumPlace placeOfSums(const TileGroup &group, mlir::Value token);
-  /// A call for each register tile of a group.
+  /// Emits a call for each register tile of a group.
   void callTiles(const TileGroup &group, mlir::Value token, int64_t tokens,
                  const SumPlace &place);
   /// The function of a register tile. Its arguments: a pointer to the weights
   /// of its first row tile and the bytes to the next one's, a pointer to its
-  /// first row of x, its SumPlace and, where streams are read, `ahead`.
+  /// first row of x, its SumPlace and, if streams are read, `ahead`.
   void emitTile(mlir::ValueRange arguments, int64_t rowTiles, int64_t tokens);
-  /// What the epilogue will read: rows far apart, which no prefetcher of the
-  /// machine foresees.
+  /// Prefetches the rows that the epilogue reads: they are far apart, so
+  /// hardware prefetchers do not load them.
   void prefetchOperands(const TileGroup &group, mlir::Value token,
                         mlir::Value tokens);
   void storeGroup(const TileGroup &group, mlir::Value token, mlir::Value tokens,
                   const SumPlace &place);
-  /// body(r, t) for each row tile and token of a group.
+  /// Calls body(r, t) for each row tile and token of a group.
   void overGroup(const TileGroup &group, mlir::Value tokens,
                  llvm::function_ref<void(mlir::Value, mlir::Value)> body);
 
   TileShapes shapes;
   MatmulOperands operands;
   MatmulOutput output;
-  /// Where sums wait for the epilogue, on the stack; null until there are some.
+  /// The sums of a group before the epilogue, on the stack; null until they are
+  /// needed.
   mlir::Value scratch;
-  /// Bytes from what is read to what is prefetched; null: nothing is.
+  /// The prefetch distance in bytes; null for no prefetching.
   mlir::Value ahead;
 };
 
@@ -201,13 +204,13 @@ void emitPlainMatmul(KernelBuilder &kb, const PackedMatrixLayout &layout,
                      mlir::Value weights, mlir::Value x,
                      const MatmulOutput &output);
 
-/// y = x W^T with weights of bf16, by tiles of the level (PlainTiles.cpp).
+/// y = x W^T with bf16 weights on levels with matrix tiles (PlainTiles.cpp).
 void emitPlainTiles(KernelBuilder &kb, const PackedMatrixLayout &layout,
                     mlir::Value weights, mlir::Value x,
                     const MatmulOutput &output);
 
-/// body(matrix, output) for each expert of a `moe_linear`, whose matrices have
-/// `matrixBytes` bytes each.
+/// Calls body(matrix, output) for each expert of a `moe_linear`, whose
+/// matrices have `matrixBytes` bytes each.
 void overExperts(KernelBuilder &kb, kernel::MoELinearOp op, int64_t matrixBytes,
                  llvm::function_ref<void(mlir::Value, MatmulOutput)> body);
 

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// LLVM's intrinsics with tile numbers, not those with values of tiles (MLIR's
-// amx dialect): shapes depend on the number of tokens, so they are configured
-// when the kernel knows it, and what is in a register is the emitter's to say.
+// Uses LLVM's intrinsics with tile numbers, not those with tile values (MLIR's
+// amx dialect): shapes depend on the number of tokens, so tiles are configured
+// at run time, and the emitter allocates the registers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ using namespace mlir;
 namespace llmir {
 
 Value createKernelScratch(KernelBuilder &kb, int64_t bytes) {
-  // In a loop it would take the stack once more for every turn.
+  // In a loop, it would allocate stack in every iteration.
   OpBuilder::InsertionGuard guard(kb);
   Operation *kernel = kb.ctx().getParentBlock()->getParentOp();
   kb.setInsertionPointToStart(&kernel->getRegion(0).front());
@@ -49,7 +49,7 @@ MatrixTiles::MatrixTiles(KernelBuilder &kb)
     : kb(kb), configuration(createKernelScratch(kb, 64)) {}
 
 void MatrixTiles::configure(ArrayRef<Shape> shapes, Value tokens) {
-  // Palette 1; from byte 16 on the bytes of each tile's rows (16 bits), from
+  // Palette 1; from byte 16 on the bytes per row of each tile (16 bits), from
   // byte 48 on the number of its rows.
   constexpr int64_t bytesAt = 16, rowsAt = 48;
   SmallVector<int8_t> bytes(64, 0);

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Registers of a matrix each, and what emitters do with them: AMX. A tile has
-// up to 16 rows of up to 64 bytes. Tiles are named by number and the emitter
-// says which is which, so none is ever spilled; LLVM sees instructions with
-// side effects, in the order in which they are built.
+// Matrix tile registers (AMX). A tile has up to 16 rows of up to 64 bytes.
+// Tiles are addressed by number and allocated by the emitter, so they are never
+// spilled; LLVM sees instructions with side effects, in the order in which they
+// are built.
 //
 // A matmul's tiles are
 //
@@ -17,7 +17,7 @@
 //   activations tokens x words of K, a row of x each
 //   weights     words of K x 16 outputs: lines of the packed layout
 //
-// and a word of K is four bytes or two bf16 numbers.
+// and a word of K is four bytes or two bf16 values.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,13 +30,13 @@ namespace llmir {
 
 class MatrixTiles {
 public:
-  static constexpr int64_t kNumTiles = 8, kMostTokens = 16;
-  /// Words of K that one product adds up at most.
-  static constexpr int64_t kMostWords = 16;
+  static constexpr int64_t kNumTiles = 8, kMaxTokens = 16;
+  /// Maximum number of words of K per product.
+  static constexpr int64_t kMaxWords = 16;
 
-  /// The most rows of x, in whole steps of `step`, that take half of a second-
-  /// level cache (processors with tiles have 2 MB): all weights pass by them
-  /// before the next ones.
+  /// The maximum number of rows of x, a multiple of `step`, that fit into half
+  /// of the L2 cache (2 MB on processors with tiles): all weights are streamed
+  /// before the next rows are processed.
   static int64_t panelTokens(int64_t rowBytes, int64_t step) {
     return std::max<int64_t>((1 << 20) / (rowBytes * step), 1) * step;
   }
@@ -46,27 +46,28 @@ public:
   enum class Kind { None, Sums, Activations, Weights };
   struct Shape {
     Kind kind = Kind::None;
-    int64_t words = kMostWords; ///< Of K.
+    int64_t words = kMaxWords; ///< Words of K.
   };
   /// Sets the shapes of all tiles, for `tokens` (an index, 1 to 16) tokens, and
-  /// makes them zero.
+  /// zeroes them.
   void configure(llvm::ArrayRef<Shape> shapes, mlir::Value tokens);
-  /// Gives the registers back.
+  /// Releases the tile registers.
   void release();
 
   void zero(int64_t tile);
-  /// Rows of a tile from `address` (a pointer) on, `stride` bytes apart.
+  /// Loads the rows of a tile from `address` (a pointer) on, `stride` bytes
+  /// apart.
   void load(int64_t tile, mlir::Value address, int64_t stride);
   void store(int64_t tile, mlir::Value address, int64_t stride);
 
-  /// How bytes of the weights are meant; those of the activations have signs.
+  /// Signedness of the weight bytes; activation bytes are signed.
   enum class Weights { Signed, Unsigned };
   /// sums += activations . weights, modulo 2^32.
   void dotBytes(int64_t sums, int64_t activations, int64_t weights,
                 Weights signs);
-  /// The same of bf16: of the numbers of the words, the even ones have a chain
-  /// of fused multiply-adds from zero and the odd ones another; their sum is
-  /// added. Denormal numbers are zero.
+  /// The same for bf16: even and odd elements of the words each have a chain of
+  /// fused multiply-adds from zero; the sum of both is added. Denormals are
+  /// treated as zero.
   void dotBf16(int64_t sums, int64_t activations, int64_t weights);
 
 private:
@@ -74,12 +75,12 @@ private:
   mlir::Value number(int64_t tile);
 
   KernelBuilder &kb;
-  mlir::Value configuration; ///< 64 bytes of the stack.
+  mlir::Value configuration; ///< 64 bytes on the stack.
 };
 
-/// Bytes on the stack, aligned to a line, for as long as the kernel runs.
+/// Allocates bytes on the stack, aligned to a cache line, for the whole kernel.
 mlir::Value createKernelScratch(KernelBuilder &kb, int64_t bytes);
-/// Where an element of a buffer or a weight lies: a pointer.
+/// The address of an element of a buffer or a weight.
 mlir::Value addressOf(KernelBuilder &kb, mlir::Value memref,
                       mlir::ValueRange indices);
 

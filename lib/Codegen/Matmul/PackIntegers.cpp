@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Integers that a program has as f32 numbers, packed by the program as the
-// compiler packs those of a checkpoint.
+// Packs integers that a program holds as f32 elements, in the layout into which
+// the compiler packs those of a checkpoint.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,16 +34,16 @@ public:
   void emit();
 
 private:
-  /// The group of `values` numbers of a tile, its first word at `word`.
+  /// Emits the group of `values` elements of a tile, its first word at `word`.
   void emitGroup(Value tile, Value group, int64_t values, Value word);
-  /// `lines` lines of `values` numbers from column k on.
+  /// Emits the lines of `values` elements from column k on.
   void emitLines(Value tile, Value k, int64_t values, Value word);
-  /// Stores the word that holds these numbers, each in its own bits.
+  /// Stores the word that holds these integers at the given shifts.
   void storeWord(ArrayRef<Value> numbers, ArrayRef<int64_t> shifts,
                  int64_t width, Value word);
 
-  /// A number plus `bias` where `exists`, else 0. `flat` is an element's
-  /// number.
+  /// An element plus `bias` if `exists`, else 0. `flat` is the linear index of
+  /// the element.
   Value load(Value buffer, int64_t columns, Value flat, Value exists,
              int64_t bias = 0);
   Value row(Value tile, Value lane) {
@@ -128,7 +128,7 @@ void IntegerPacker::emitGroup(Value tile, Value group, int64_t values,
 
 void IntegerPacker::emitLines(Value tile, Value k, int64_t values, Value word) {
   int64_t perLine = layout.valuesPerLine();
-  SmallVector<int64_t> shifts; // Where each value of a line has its bits.
+  SmallVector<int64_t> shifts; // The bit position of each value of a line.
   for (int64_t i = 0; i < perLine; ++i)
     shifts.push_back(bits == 4 ? 8 * (i % 4) + 4 * (i / 4) : bits * i);
   kb.loop(0, ceilDiv(values, perLine), 1, [&](Value line) {

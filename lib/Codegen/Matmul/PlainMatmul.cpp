@@ -6,15 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The micro-kernel emitter for weights of plain formats: y = x W^T, a line of
-// 64 bytes from each of some row tiles after the other.
+// The micro-kernel emitter for weights of plain formats: y = x W^T, one 64-byte
+// line of each row tile at a time.
 //
-// f32 and f16 are multiplied as f32, one fused multiply-add for each value of
-// K. bf16 is multiplied by words of two bf16 numbers (RoundRowsSpec), for each
-// of them first the second value and then the first, which is what vdpbf16ps
-// does; a level without it does the same with two fused multiply-adds.
-// vdpbf16ps reads denormals as zero and writes zero for them; all else is the
-// same (measured on Zen 5 over all exponents).
+// f32 and f16 are multiplied as f32, with one fused multiply-add for each value
+// of K. bf16 is multiplied by words of two bf16 values (round_rows); of each
+// word, the second value is accumulated before the first one, as vdpbf16ps
+// does. Levels without it use two fused multiply-adds. vdpbf16ps treats
+// denormal inputs and results as zero; otherwise results are equal (measured on
+// Zen 5 over all exponents).
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,12 +29,12 @@ using namespace mlir;
 namespace llmir {
 namespace {
 
-/// Lines that one turn of the loop over K reads of each row tile.
+/// Lines of each row tile per iteration of the loop over K.
 constexpr int64_t kLinesPerTurn = 2;
-/// The most tokens that share a line: with so many, a line takes longer to
-/// multiply than to read.
-constexpr int64_t kMostTokens = 12;
-/// Weights that a second-level cache keeps while rows of x go by.
+/// The maximum number of tokens that share a line: with this many, multiplying
+/// a line takes longer than reading it.
+constexpr int64_t kMaxTokens = 12;
+/// Size of the weights that stay in the L2 cache while rows of x are streamed.
 constexpr int64_t kGroupBytes = 512 << 10;
 
 class PlainMatmul : public MatmulTiles {
@@ -50,13 +50,13 @@ private:
                               const PackedMatrixLayout &layout);
   std::string tileKey() const override;
   SmallVector<Value> emitSums(ArrayRef<Value> starts, int64_t tokens) override;
-  /// Adds a line of each row tile, which begin at `starts`.
+  /// Adds one line of each row tile, at addresses `starts`.
   SmallVector<Value> addLine(ArrayRef<Value> starts, Value line, int64_t tokens,
                              ValueRange accumulators);
-  /// Value `v` of a line of each row tile, times those of the tokens.
+  /// Adds value `v` of a line of each row tile times those of the tokens.
   void addValues(ArrayRef<Value> lines, int64_t v, Value column, int64_t tokens,
                  MutableArrayRef<Value> sums);
-  /// Both values of a line of bf16.
+  /// Adds both values of the words of a bf16 line.
   void addPairs(ArrayRef<Value> lines, Value column, int64_t tokens,
                 MutableArrayRef<Value> sums);
 
@@ -65,8 +65,8 @@ private:
 
 } // namespace
 
-/// Whether lines are operands as they are: f32, and bf16 where an instruction
-/// multiplies that.
+/// Whether lines are operands without conversion: f32, and bf16 on levels with
+/// a bf16 dot product.
 static bool takesLines(const CPULevel &level, TensorFormat format) {
   return format == TensorFormat::F32 ||
          (format == TensorFormat::BF16 && level.hasBf16Dots());
@@ -75,26 +75,26 @@ static bool takesLines(const CPULevel &level, TensorFormat format) {
 TileShapes PlainMatmul::shapesFor(const CPULevel &level,
                                   const PackedMatrixLayout &layout) {
   bool taken = takesLines(level, layout.format);
-  // Registers beside lines and sums: the word that a row of x gives to all
-  // lanes; where lines are widened, what both halves of it become, the mask for
-  // that, and one more without which LLVM spills.
+  // Registers besides lines and sums: the broadcast word of a row of x; if
+  // lines are converted, its two converted halves, the mask for the conversion,
+  // and one more without which LLVM spills.
   int64_t others = taken ? 2 : 5;
   int64_t perVector = kLanes * 32 / level.vectorBits;
   auto fits = [&](int64_t rowTiles, int64_t tokens) {
-    // A line that one token multiplies is used at once.
+    // With one token, a line is used immediately.
     int64_t lines = tokens > 1 ? rowTiles : 1;
     int64_t vectors = rowTiles * tokens + lines * (taken ? 1 : 2);
     return vectors * perVector + others <= level.vectorRegisters;
   };
-  // Many tokens meet a group of row tiles: it stays in the cache.
+  // With many tokens, a group of row tiles stays in the cache.
   int64_t streams = 4 * layout.tileBytes() <= kGroupBytes ? 4 : 2;
-  // Rows are words of two bf16 numbers beside weights of bf16, else f32.
+  // Rows are words of two bf16 values for bf16 weights, else f32.
   int64_t rowBytes =
       layout.columns * (layout.format == TensorFormat::BF16 ? 2 : 4);
   TileShapes shapes{layout.numTiles(), layout.tileBytes(), rowBytes, {}};
   shapes.prefetches = false; // The hardware does.
   double best = 0;
-  for (int64_t tokens = 1; tokens <= kMostTokens; ++tokens) {
+  for (int64_t tokens = 1; tokens <= kMaxTokens; ++tokens) {
     int64_t rowTiles = streams;
     while (rowTiles > 1 && !fits(rowTiles, tokens))
       rowTiles /= 2;

@@ -6,13 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Weights of bf16 by tiles (AMX): y = x W^T for any number of tokens.
+// bf16 weights with matrix tiles (AMX): y = x W^T for any number of tokens.
 //
-// Lines of weights are the rows of a tile as they lie in memory, the rows of
-// the other one are 16 words of as many rows of x. What tdpbf16ps adds up, 32
-// values of K in two chains, is added to the sum of an output: another order
-// than that of vdpbf16ps. So one token is multiplied by tiles as well, of one
-// row, and a result does not depend on how many tokens there are.
+// The rows of one tile are lines of weights as stored, the rows of the other
+// one are 16 words each of up to 16 rows of x. tdpbf16ps sums up 32 values of K
+// in two chains and adds this to an output: not the order of vdpbf16ps.
+// Therefore a single token is also multiplied with tiles, of one row, so that
+// results do not depend on the number of tokens.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,19 +27,19 @@ namespace llmir {
 namespace {
 
 /// Tokens of a tile.
-constexpr int64_t kTokens = MatrixTiles::kMostTokens;
-/// Row tiles that are read at once, each from a stretch of memory of its own.
+constexpr int64_t kTokens = MatrixTiles::kMaxTokens;
+/// Row tiles that are read concurrently, each as its own stream.
 constexpr int64_t kStreams = 4;
 
-/// What a register tile consists of, in numbers of tiles.
+/// The shape of a register tile, in tiles.
 struct TileBlock {
   int64_t rowTiles, tokenTiles;
-  int64_t rest; ///< Words of K that are no whole chunk.
+  int64_t rest; ///< Words of K in the partial chunk at the end.
 
   int64_t numSums() const { return rowTiles * tokenTiles; }
   int64_t sums(int64_t r, int64_t t) const { return r * tokenTiles + t; }
   int64_t activations(int64_t t) const { return numSums() + t; }
-  /// Several take turns where there are enough.
+  /// Independent products are interleaved if there are enough.
   int64_t weights(int64_t r) const {
     return numSums() + tokenTiles + r % numWeights();
   }
@@ -67,12 +67,13 @@ public:
 private:
   static constexpr int64_t kSumBytes = kTokens * kTileRows * 4;
 
-  /// These row tiles, for tokens from `first` up to `end`.
+  /// Emits these row tiles for tokens [first, end).
   void emitTokens(ArrayRef<Value> rowTiles, Value first, Value end);
-  /// A register tile for `tokens` (an index) tokens in each of its tiles.
+  /// Emits a register tile with `tokens` (an index) tokens in each of its
+  /// tiles.
   void emitBlock(const TileBlock &block, ArrayRef<Value> rowTiles, Value token,
                  Value tokens);
-  /// Adds words of K from `word` on: 16, or what is left of them.
+  /// Adds at most 16 words of K from `word` on.
   void addWords(const TileBlock &block, ArrayRef<Value> starts, Value token,
                 Value word, bool isRest);
   void storeSums(const TileBlock &block, ArrayRef<Value> rowTiles, Value token,
@@ -82,7 +83,7 @@ private:
     return cast<MemRefType>(x.getType()).getDimSize(1) * 4;
   }
   int64_t words() const { return layout.tileBytes() / kLineBytes; }
-  int64_t rest() const { return words() % MatrixTiles::kMostWords; }
+  int64_t rest() const { return words() % MatrixTiles::kMaxWords; }
 
   KernelBuilder &kb;
   const PackedMatrixLayout &layout;
@@ -132,8 +133,8 @@ void PlainTiles::emit() {
 
 void PlainTiles::emitTokens(ArrayRef<Value> rowTiles, Value first, Value end) {
   auto held = static_cast<int64_t>(rowTiles.size());
-  // Two token tiles share a line, and two row tiles a row of x where there are
-  // registers for it.
+  // Two token tiles share a line, and two row tiles a row of x if there are
+  // enough registers.
   TileBlock many{rest() == 0 && held > 1 ? 2 : 1, 2, rest()};
   TileBlock few{held, 1, rest()};
   const int64_t step = many.tokenTiles * kTokens;
@@ -165,7 +166,7 @@ void PlainTiles::emitBlock(const TileBlock &block, ArrayRef<Value> rowTiles,
   for (Value tile : rowTiles)
     starts.push_back(kb.mul(tile, layout.tileBytes()));
   int64_t whole = words() - rest();
-  kb.loop(0, whole, MatrixTiles::kMostWords, [&](Value word) {
+  kb.loop(0, whole, MatrixTiles::kMaxWords, [&](Value word) {
     addWords(block, starts, token, word, /*isRest=*/false);
   });
   if (rest() > 0)

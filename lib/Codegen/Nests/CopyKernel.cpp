@@ -17,8 +17,8 @@ using namespace mlir;
 
 namespace llmir {
 
-/// Numbers of neighbouring elements that can be copied at once: they lie in one
-/// row on both sides, wherever a run of the box begins.
+/// Numbers of consecutive elements that can be copied at once: they are in one
+/// row of both buffers wherever a run of the box starts.
 static int64_t chunkOf(kernel::CopyBoxOp op) {
   ArrayRef<int64_t> sizes = op.getSizes(), fromStrides = op.getFromStrides(),
                     toStrides = op.getToStrides();
@@ -63,7 +63,7 @@ static LogicalResult emitCopyBox(KernelBuilder &kb, kernel::CopyBoxOp op) {
     });
     if (!hasPadding)
       return;
-    // Whoever writes the last column writes what is behind it.
+    // The worker that writes the last column also writes the padding after it.
     Value isLast = arith::CmpIOp::create(kb, arith::CmpIPredicate::eq, toColumn,
                                          kb.index(toColumns - chunk));
     kb.when(isLast, [&] { kb.zeroPadding(out, toRow, toColumns); });

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The kernels whose places are numbers in a buffer. No number makes them touch
-// what is not the buffer's.
+// Kernels that read indices from a buffer. No index makes them access memory
+// outside of their buffers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,8 +19,7 @@ using namespace mlir;
 
 namespace llmir {
 
-/// The index at a place, from the end where it is negative; perhaps still
-/// beyond either end.
+/// The index at a point; negative ones count from the end. May be out of range.
 static Value loadIndex(KernelBuilder &kb, Value buffer, ValueRange place,
                        int64_t bound) {
   Value index = kb.toIndex(kb.load(buffer, place));
@@ -29,7 +28,7 @@ static Value loadIndex(KernelBuilder &kb, Value buffer, ValueRange place,
   return arith::SelectOp::create(kb, isNegative, kb.add(index, bound), index);
 }
 
-/// The maps of the index and the two buffers of a gather or scatter.
+/// The maps of the indices and of the two buffers of a gather or scatter.
 static SmallVector<AffineMap> mapsOf(ArrayAttr maps) {
   return SmallVector<AffineMap>(maps.getAsValueRange<AffineMapAttr>());
 }
@@ -62,8 +61,9 @@ static LogicalResult emitScatter(KernelBuilder &kb, kernel::ScatterOp op) {
     Value element = kb.load(x, placeAt(kb, maps[1], point, Value()));
     kb.store(element, out, placeAt(kb, maps[2], point, index));
   };
-  // Each worker has a share of the indices' values: it goes through all points
-  // and writes those that are its own, so that the order is the points'.
+  // Index values are divided among the workers: each worker iterates over all
+  // points and writes those with its index values, so that writes keep the
+  // order of the points.
   auto [first, last] = kb.elementRange(kb.index(bound));
   ArrayRef<int64_t> sizes = op.getSizes();
   auto atIndex = [&, first = first, last = last](ValueRange outer) {

@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Nests of loops over static sizes, whose elements lie where affine maps say.
+// Loop nests with static sizes, whose elements are accessed through affine
+// maps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,23 +18,23 @@
 
 namespace llmir {
 
-/// The value of the expression, whose quotients and remainders are of
-/// non-negative numbers.
+/// The value of the expression; the operands of its divisions and remainders
+/// must be non-negative.
 mlir::Value expandExpression(KernelBuilder &kb, mlir::AffineExpr expr,
                              mlir::ValueRange dims, mlir::Value symbol);
 
-/// Row and column of the element that the map names.
+/// Row and column of the element that the map selects.
 llvm::SmallVector<mlir::Value> placeAt(KernelBuilder &kb, mlir::AffineMap map,
                                        mlir::ValueRange dims,
                                        mlir::Value symbol);
 
-/// body(indices) at each point. Where the nest `isShared`, the largest loop is
-/// shared out among the workers; the point of a nest without loops is the first
-/// worker's.
+/// Calls body(indices) at each point. If the nest `isShared`, the largest loop
+/// is divided among the workers; a nest without loops is executed by the first
+/// worker.
 void emitNest(KernelBuilder &kb, llvm::ArrayRef<int64_t> sizes, bool isShared,
               llvm::function_ref<void(mlir::ValueRange)> body);
 
-/// Zeroes what lies behind `columns` in every row of the buffer.
+/// Zeroes the elements after `columns` in every row of the buffer.
 void emitPadding(KernelBuilder &kb, mlir::Value buffer, int64_t columns);
 
 } // namespace llmir

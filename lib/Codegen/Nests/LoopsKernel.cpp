@@ -41,7 +41,7 @@ Value expandExpression(KernelBuilder &kb, AffineExpr expr, ValueRange dims,
     return kb.rem(lhs, rhs);
   case AffineExprKind::FloorDiv:
     return kb.div(lhs, rhs);
-  default: // CeilDiv: the verifier has seen that there is no other.
+  default: // CeilDiv: the verifier admits no other kind.
     return kb.div(kb.sub(kb.add(lhs, rhs), kb.index(1)), rhs);
   }
 }
@@ -58,7 +58,7 @@ SmallVector<Value> placeAt(KernelBuilder &kb, AffineMap map, ValueRange dims,
 // Nests
 //===----------------------------------------------------------------------===//
 
-/// The loops from number `next` on.
+/// Emits the loops from index `next` on.
 static void nestFrom(KernelBuilder &kb, ArrayRef<int64_t> sizes, int64_t shared,
                      SmallVectorImpl<Value> &indices,
                      llvm::function_ref<void(ValueRange)> body) {
@@ -102,7 +102,7 @@ void emitPadding(KernelBuilder &kb, Value buffer, int64_t columns) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Emits the region at one point after the other.
+/// Emits the region for all points.
 class LoopsEmitter {
 public:
   LoopsEmitter(KernelBuilder &kb, kernel::LoopsOp op)
@@ -119,9 +119,10 @@ private:
   Value loadElement(unsigned input, ValueRange point) {
     return kb.load(inputs[input], placeAt(kb, maps[input], point, Value()));
   }
-  /// What has been reduced once the loops from the point's on have run.
+  /// The result of the reduction loops at a point.
   Value reduceFrom(SmallVectorImpl<Value> &point, Value reduced);
-  /// The region's result at a point; `reduced` is null where nothing reduces.
+  /// The region's result at a point; `reduced` is null if there is no
+  /// reduction.
   Value computeAt(ValueRange point, Value reduced);
 
   KernelBuilder &kb;
@@ -130,7 +131,7 @@ private:
   size_t parallel;
   int64_t columns;
   SmallVector<AffineMap> maps;
-  SmallVector<Value> inputs; ///< Initial values included.
+  SmallVector<Value> inputs; ///< Includes initial values.
   Value out;
   size_t numLoops;
   bool reduces;
@@ -168,8 +169,8 @@ void LoopsEmitter::emit() {
   emitNest(
       kb, sizes.take_front(parallel), /*isShared=*/true, [&](ValueRange outer) {
         SmallVector<Value> point(outer);
-        // Maps of initial values and of the output name parallel loops only;
-        // the others stand at their beginning.
+        // Maps of initial values and of the output use parallel loops only; the
+        // indices of the others are zero.
         SmallVector<Value> origin(outer);
         origin.resize(numLoops, kb.index(0));
         Value result =

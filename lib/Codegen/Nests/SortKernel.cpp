@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Sorting rows: a merge sort of the columns' numbers, runs of 1, 2, 4, … of
-// them, from one buffer of scratch to the other and back. A merge takes the
-// left of two equal numbers, so the sort is stable.
+// Sorts rows: a merge sort of the column indices, with runs of 1, 2, 4, …,
+// between two scratch buffers. Of two equal elements a merge takes the left
+// one, so the sort is stable.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,13 +31,13 @@ public:
   void emit();
 
 private:
-  /// Whether the number in column `a` must stand before that in column `b`,
-  /// which stands to its left now.
+  /// Whether the element in column `a` must be moved before the one in column
+  /// `b`, which is currently to its left.
   Value mustPass(Value row, Value b, Value a);
   /// Merges the runs [left, middle) and [middle, end) of `from` into `to`.
   void merge(Value row, Value from, Value to, Value left, Value middle,
              Value end);
-  /// All merges of runs of that width.
+  /// Emits all merges of runs of that width.
   void mergeRuns(Value row, Value from, Value to, int64_t width);
 
   Value compare(arith::CmpIPredicate predicate, Value a, Value b) {
@@ -78,7 +78,8 @@ void SortEmitter::merge(Value row, Value from, Value to, Value left,
       [&](Value place, ValueRange heads) -> SmallVector<Value> {
         Value hasLeft = compare(arith::CmpIPredicate::ult, heads[0], middle);
         Value hasRight = compare(arith::CmpIPredicate::ult, heads[1], end);
-        // A head beyond its run is not looked at: its place is the other's.
+        // If the head of a run is past its end, the column of the other head is
+        // loaded instead, and the result ignored.
         Value l = arith::SelectOp::create(kb, hasLeft, heads[0], heads[1]);
         Value r = arith::SelectOp::create(kb, hasRight, heads[1], heads[0]);
         Value leftColumn = kb.load(from, {row, l});

@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Kernels that quantize, dequantize and find scales. Integers are stored as
-// f32, which holds every integer of 16 bits, so that all rows are of one kind.
+// Kernels that quantize, dequantize and compute scales. Integers are stored as
+// f32, which represents every 16-bit integer, so that all rows have the same
+// type.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +25,7 @@ namespace llmir {
 
 using kernel::QuantGrid;
 
-/// Where an element lies, as a row and a column.
+/// The row and the column of an element.
 using Place = std::array<Value, 2>;
 
 static Place placeOf(KernelBuilder &kb, Value flat, int64_t columns) {
@@ -36,7 +37,7 @@ static int64_t numElements(ArrayRef<int64_t> shape) {
                          std::multiplies<int64_t>());
 }
 
-/// How many cells the grid has in each dimension.
+/// The number of cells of the grid in each dimension.
 static SmallVector<int64_t> cellCounts(const QuantGrid &grid) {
   SmallVector<int64_t> counts;
   for (auto [size, cell] : llvm::zip(grid.shape, grid.cell))
@@ -71,12 +72,12 @@ static Value clamp(KernelBuilder &kb, Value x, double low, double high) {
 }
 
 //===----------------------------------------------------------------------===//
-// Element by element
+// Element-wise kernels
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The elements of a tensor in stretches within which the scales are the same,
-/// or neighbours as the elements are.
+/// Iterates over the elements of a tensor in runs within which the scale is
+/// constant, or scales are consecutive like the elements.
 class Stretches {
 public:
   Stretches(KernelBuilder &kb, const QuantGrid &grid)
@@ -90,8 +91,8 @@ public:
       length = std::gcd(length, cell);
   }
 
-  /// body(element's place, lanes, load) over this worker's share, where load
-  /// gives the elements' values in a buffer of the grid.
+  /// Calls body(element's place, lanes, load) for this worker's elements, where
+  /// load returns the elements' values in a buffer of the grid.
   void forEach(
       llvm::function_ref<void(Place, int64_t, llvm::function_ref<Value(Value)>)>
           body) {
@@ -118,7 +119,7 @@ public:
   }
 
 private:
-  /// Number of the cell of element number `flat`.
+  /// The linear index of the cell of the element with linear index `flat`.
   Value cellOf(Value flat) {
     Value cell = kb.index(0);
     int64_t stride = 1;
@@ -135,11 +136,11 @@ private:
   const QuantGrid &grid;
   SmallVector<int64_t> counts;
   int64_t length;
-  bool shared; ///< One scale for the whole stretch.
+  bool shared; ///< One scale for the whole run.
 };
 } // namespace
 
-/// Zero behind the elements of every row of this worker's share.
+/// Zeroes the padding of every row of this worker.
 static void zeroRowEnds(KernelBuilder &kb, Value buffer, int64_t columns,
                         int64_t elements) {
   if (cast<MemRefType>(buffer.getType()).getDimSize(1) == columns)
@@ -160,7 +161,7 @@ static LogicalResult emitQuantize(KernelBuilder &kb, kernel::QuantizeOp op) {
   Stretches(kb, grid).forEach([&](Place at, int64_t lanes,
                                   llvm::function_ref<Value(Value)> ofCell) {
     Value q = roundedQuotient(kb, kb.loadVector(x, at, lanes), ofCell(scales));
-    // Integers have no negative zero: adding 0 takes the sign away.
+    // Integers have no negative zero: adding 0 clears its sign.
     q = kb.addf(q, zeroPoints ? ofCell(zeroPoints)
                               : kb.floatConstant(q.getType(), 0.0));
     kb.storeVector(clamp(kb, q, low, high), out, at);
@@ -192,14 +193,14 @@ static LogicalResult emitDequantize(KernelBuilder &kb,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The least and the greatest element of a cell, 0 among them.
+/// The minimum and the maximum of 0 and the elements of a cell.
 struct Range {
   Value low, high;
 };
 } // namespace
 
-/// Takes dimension `d` and those behind it into the range: the cell's elements
-/// there, whose part of the number before `d` is `flat`.
+/// Extends the range by the cell's elements in dimension `d` and the following
+/// ones; `flat` is the contribution of earlier dimensions to the linear index.
 static Range rangeOf(KernelBuilder &kb, const QuantGrid &grid,
                      ArrayRef<Value> cell, size_t d, Value flat, Value x,
                      Range range) {

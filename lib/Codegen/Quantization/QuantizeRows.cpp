@@ -6,15 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Activations to int8 with scales, once per row and for all matmuls of it.
+// Quantizes activations to int8 with scales, once per row for all matmuls that
+// read it.
 //
-// What is rounded to an integer is the quotient x / scale as f32 has it. Where
-// the scale is neither tiny nor huge, which is nearly always, it is computed
-// without a division: with y = 1 / scale correctly rounded, q the quotient to
-// about an ulp, and its remainder exact, q + (x - q * scale) * y rounds to the
-// correctly rounded quotient (Markstein, "Computation of elementary functions
-// on the IBM RISC System/6000 processor", 1990). A first such step makes q
-// close enough for the theorem.
+// The f32 quotient x / scale is rounded to an integer. Unless the scale is tiny
+// or huge, which is rare, the quotient is computed without a division: with y =
+// 1 / scale correctly rounded, q the quotient to about an ulp, and its
+// remainder exact, q + (x - q * scale) * y rounds to the correctly rounded
+// quotient (Markstein, "Computation of elementary functions on the IBM RISC
+// System/6000 processor", 1990). A first such step makes q close enough for the
+// theorem.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,22 +44,22 @@ public:
 
 private:
   void emitGroup(Value token, Value number, int64_t values);
-  /// max|x| of `values` numbers from column `from` on; NaN where one of them
-  /// is.
+  /// max|x| of `values` elements from column `from` on; NaN if one of them is.
   Value largest(Value token, Value from, int64_t values);
-  /// What a group's numbers are divided by.
+  /// The divisor of the elements of a group.
   struct Divisor {
     Value scale;
-    Value inverse; ///< f32 x 16; null: too small or too large to have one.
+    Value inverse; ///< f32 x 16; null if too small or too large to have one.
   };
-  /// The segment of `values` numbers from column `from` on.
+  /// Emits the segment of `values` elements from column `from` on.
   void emitSegment(Value token, Value from, Value number, int64_t values,
                    const Divisor &divisor);
   Value quotients(Value numbers, const Divisor &divisor);
-  /// Rounds 16 quotients, stores `words` words of four and gives the integers.
+  /// Rounds 16 quotients, stores `words` words of four and returns the
+  /// integers.
   Value storeBytes(Value quotients, bool isInRange, Value token, Value column,
                    int64_t words);
-  /// `lanes` numbers of the row, and zero up to 16.
+  /// Loads `lanes` elements of the row, padded with zeros to 16.
   Value loadLanes(Value token, Value column, int64_t lanes);
 
   KernelBuilder &kb;
@@ -79,8 +80,8 @@ void RowQuantizer::emit() {
   });
 }
 
-/// Scales whose inverses and remainders are normal numbers.
-static constexpr double kLeastScale = 0x1p-90, kMostScale = 0x1p90;
+/// The range of scales whose inverses and remainders are normal numbers.
+static constexpr double kLeastScale = 0x1p-90, kMaxScale = 0x1p90;
 
 void RowQuantizer::emitGroup(Value token, Value number, int64_t values) {
   Value from = kb.mul(number, groupSize);
@@ -101,7 +102,7 @@ void RowQuantizer::emitGroup(Value token, Value number, int64_t values) {
   };
   Value isOrdinary =
       arith::AndIOp::create(kb, compare(arith::CmpFPredicate::OGE, kLeastScale),
-                            compare(arith::CmpFPredicate::OLE, kMostScale));
+                            compare(arith::CmpFPredicate::OLE, kMaxScale));
   kb.when(isOrdinary, [&] {
     emitSegments({scale, kb.broadcast(kb.divf(kb.f32(1.0), scale))});
   });
@@ -120,8 +121,8 @@ Value RowQuantizer::loadLanes(Value token, Value column, int64_t lanes) {
 }
 
 Value RowQuantizer::largest(Value token, Value from, int64_t values) {
-  // Without their signs, the bits of numbers are in the numbers' order, and
-  // those of what is not a number come last.
+  // Without their signs, floats are ordered like their bits, and NaN comes
+  // last.
   auto larger = [&](Value a, Value b) -> Value {
     return arith::MaxUIOp::create(kb, a, b);
   };
@@ -181,7 +182,7 @@ void RowQuantizer::emitSegment(Value token, Value from, Value number,
                        return {addBytes(carried.front(), i, kLanes, 4)};
                      })
                .front();
-  if (values > whole) // With zero up to the end of the weights' line.
+  if (values > whole) // Padded with zeros to the end of the weights' line.
     sums = addBytes(sums, kb.index(whole), values - whole,
                     std::min<int64_t>(4, row.wordsPerSegment() - whole / 4));
   Value sum =
@@ -198,8 +199,8 @@ void RowQuantizer::emitSegment(Value token, Value from, Value number,
 Value RowQuantizer::storeBytes(Value quotients, bool isInRange, Value token,
                                Value column, int64_t words) {
   Value rounded = math::RoundEvenOp::create(kb, quotients);
-  // Beyond 127 where the scale is subnormal, or where a number is not finite:
-  // then the scale says so, and the integer only has to be one.
+  // Exceeds 127 if the scale is subnormal or an element is not finite: in these
+  // cases the scale determines the result, so any integer will do.
   if (!isInRange)
     rounded = clampToBytes(kb, rounded);
   Value integers = arith::FPToSIOp::create(kb, kb.i32x16(), rounded);

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Rows of a packed table as f32, exactly: of a plain format line by line, of
-// integers block by block.
+// Decodes rows of a packed table to f32, exactly: plain formats line by line,
+// integer formats block by block.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ using namespace mlir;
 namespace llmir {
 namespace {
 
-/// What reading one row of a packed table takes.
+/// Reads one row of a packed table.
 class RowReader {
 public:
   /// Reads row `id` into row `token` of the result.
@@ -33,7 +33,7 @@ public:
         lane(kb.rem(id, kTileRows)), token(token) {}
 
 protected:
-  /// A scalar of `bytes` bytes at that offset of the table.
+  /// Loads a scalar of `bytes` bytes at that offset of the table.
   Value loadScalar(Value offset, int64_t bytes, Type type) {
     Value raw = kb.loadVector(weights, offset, bytes);
     Value cast = vector::BitCastOp::create(kb, kb.vec(1, type), raw);
@@ -90,7 +90,7 @@ public:
   }
 
 private:
-  /// One of 16 numbers in the format of scales.
+  /// One of 16 values in the format of scales.
   Value scaleAt(int64_t offset) {
     TensorFormat format = table.format.scales;
     int64_t size = tensorFormatInfo(format).bytesPerBlock;
@@ -116,7 +116,7 @@ private:
     return arith::SIToFPOp::create(kb, kb.getF32Type(), byte);
   }
   void readGroup(Value group);
-  /// Four neighbours from value `four * 4` of the block on, as they are stored,
+  /// Four consecutive values from value `four * 4` of the block on, as stored,
   /// in the bytes of an i32.
   Value storedFour(Value four);
 
@@ -131,7 +131,7 @@ static Value mask(KernelBuilder &kb, Value x, int64_t bits) {
   return arith::AndIOp::create(kb, x, kb.intConstant(x.getType(), bits));
 }
 
-/// x >> shift, where the shift is an index.
+/// x >> shift for a shift of type index.
 static Value shiftRight(KernelBuilder &kb, Value x, Value shift) {
   Value count = arith::IndexCastOp::create(kb, x.getType(), shift);
   return arith::ShRUIOp::create(kb, x, count);
@@ -161,7 +161,7 @@ void IntegerRowReader::readGroup(Value group) {
       q = arith::SubIOp::create(kb, q, kb.intConstant(i32x4, bias));
     Type f32x4 = kb.vec(4, kb.getF32Type());
     Value numbers = arith::SIToFPOp::create(kb, f32x4, q);
-    // A product is exact, so that adding to it rounds once.
+    // The product is exact, so only the addition rounds.
     Value result = arith::MulFOp::create(
         kb, numbers, vector::BroadcastOp::create(kb, f32x4, scale));
     if (min)
@@ -174,7 +174,7 @@ void IntegerRowReader::readGroup(Value group) {
 Value IntegerRowReader::storedFour(Value four) {
   if (bits == 8)
     return loadWord(kb.add(block, kb.mul(four, kLineBytes)));
-  // Of a bundle of eight fours, two lie in each line of nibbles.
+  // Each line of nibbles holds two of the eight groups of four of a bundle.
   int64_t perBundle = table.bundleValues() / 4;
   Value inBundle = kb.rem(four, perBundle);
   Value lines = kb.add(
@@ -184,7 +184,7 @@ Value IntegerRowReader::storedFour(Value four) {
       mask(kb, shiftRight(kb, low, kb.mul(kb.rem(inBundle, 2), 4)), 0x0f0f0f0f);
   if (bits == 4)
     return q;
-  // High bits of several fours share a line behind those.
+  // The high bits of several groups of four share a line after those.
   int64_t width = bits - 4, perLine = 8 / width;
   Value highLine = kb.add(kb.div(inBundle, perLine), 4);
   Value high = loadWord(kb.add(lines, kb.mul(highLine, kLineBytes)));
@@ -196,8 +196,8 @@ Value IntegerRowReader::storedFour(Value four) {
   return arith::OrIOp::create(kb, q, shifted);
 }
 
-/// The row of a token in a table of `rows` rows; an id that no row has selects
-/// the nearest row, since anyone may call a function.
+/// The row of a token in a table of `rows` rows. Ids out of range are clamped,
+/// since functions may be called with any ids.
 static Value rowOf(KernelBuilder &kb, kernel::EmbeddingOp op, int64_t rows,
                    Value token) {
   StepField ids =
@@ -207,8 +207,8 @@ static Value rowOf(KernelBuilder &kb, kernel::EmbeddingOp op, int64_t rows,
   return arith::MinSIOp::create(kb, id, kb.index(rows - 1));
 }
 
-/// read(id, token) for each token of this worker, ids being rows of a table of
-/// `rows` rows; zero after `stored` columns.
+/// Calls read(id, token) for each token of this worker, with ids clamped to a
+/// table of `rows` rows; zeroes the columns after `stored`.
 static void overTokens(KernelBuilder &kb, kernel::EmbeddingOp op, int64_t rows,
                        int64_t stored,
                        llvm::function_ref<void(Value, Value)> read) {

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Norms and element-wise chains: linalg on row tiles of 16 elements, which
-// upstream's vectorizer turns into vector code.
+// Norms and element-wise chains: emitted as linalg on row tiles of 16 elements,
+// which the upstream vectorizer lowers to vector code.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@ using namespace mlir;
 
 namespace llmir {
 
-/// `lanes` elements of a row of a [rows, columns] buffer, as a rank-1 view.
+/// A rank-1 view of `lanes` elements of a row of a [rows, columns] buffer.
 static Value rowTile(KernelBuilder &kb, Value buffer, Value row, Value column,
                      int64_t lanes) {
   auto type = cast<MemRefType>(buffer.getType());
@@ -31,14 +31,14 @@ static Value rowTile(KernelBuilder &kb, Value buffer, Value row, Value column,
   SmallVector<OpFoldResult> offsets{row, column};
   SmallVector<OpFoldResult> sizes{b.getIndexAttr(1), b.getIndexAttr(lanes)};
   SmallVector<OpFoldResult> strides(2, b.getIndexAttr(1));
-  // Said outright: of a single element, either dimension could be the one kept.
+  // Stated explicitly: for a single element, either dimension could be kept.
   auto contiguous =
       StridedLayoutAttr::get(kb.getContext(), ShapedType::kDynamic, {1});
   auto view = MemRefType::get({lanes}, type.getElementType(), contiguous);
   return memref::SubViewOp::create(kb, view, buffer, offsets, sizes, strides);
 }
 
-/// The same of a rank-1 buffer.
+/// The same for a rank-1 buffer.
 static Value vectorTile(KernelBuilder &kb, Value buffer, Value from,
                         int64_t lanes) {
   Builder &b = kb;
@@ -48,8 +48,8 @@ static Value vectorTile(KernelBuilder &kb, Value buffer, Value from,
       ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
 }
 
-/// A rank-1 element-wise linalg.generic; `body` gets the elements of inputs
-/// and output and gives the output's new element.
+/// A rank-1 element-wise linalg.generic; `body` gets the elements of inputs and
+/// output and returns the new element of the output.
 static void
 generic(KernelBuilder &kb, ValueRange inputs, Value output,
         llvm::function_ref<Value(OpBuilder &, Location, ValueRange)> body) {
@@ -89,7 +89,7 @@ static LogicalResult emitRmsNorm(KernelBuilder &kb, kernel::RmsNormOp op) {
   Value x = kb.argument(op.getXMutable());
   Value out = kb.argument(op.getOutMutable());
   int64_t groups = op.getGroups(), columns = op.getColumns();
-  // A whole row is normalised with its zero padding, so that the padding of
+  // A whole row is normalized with its zero padding, so that the padding of
   // the output is zero too; a head within a row has none.
   int64_t padded = cast<MemRefType>(x.getType()).getDimSize(1);
   int64_t width = groups == 1 ? padded : columns;

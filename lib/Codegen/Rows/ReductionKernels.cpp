@@ -20,8 +20,8 @@ using namespace mlir;
 
 namespace llmir {
 
-/// 16 partial results over the first `width` positions; `step` makes the next
-/// ones from the `lanes` elements at a position.
+/// 16 partial results over the first `width` positions; `step` updates them
+/// with the `lanes` elements at a position.
 static Value reduceLanes(
     KernelBuilder &kb, int64_t width, Value initial,
     llvm::function_ref<Value(Value position, int64_t lanes, Value partial)>
@@ -44,8 +44,8 @@ static Value foldSum(KernelBuilder &kb, Value partial) {
   return kb.foldLanes(partial, [&](Value a, Value b) { return kb.addf(a, b); });
 }
 
-/// body(row, first column) for each group of each of this worker's rows; the
-/// padding of `out` becomes zero.
+/// Calls body(row, first column) for each group of each row of this worker;
+/// zeroes the padding of `out`.
 static void forEachGroup(KernelBuilder &kb, int64_t groups, int64_t columns,
                          Value out,
                          llvm::function_ref<void(Value, Value)> body) {
@@ -73,7 +73,7 @@ static LogicalResult emitLayerNorm(KernelBuilder &kb, kernel::LayerNormOp op) {
                                  kb.loadVector(x, {row, column}, lanes));
   };
   forEachGroup(kb, op.getGroups(), columns, out, [&](Value row, Value start) {
-    // The mean may be much larger than the differences from it: in f64.
+    // Computed in f64, since the mean may be much larger than the deviations.
     Value zero64 = kb.floatConstant(kb.vec(kLanes, f64), 0.0);
     Value sums = reduceLanes(
         kb, columns, zero64, [&](Value i, int64_t lanes, Value partial) {
@@ -127,7 +127,8 @@ static LogicalResult emitSoftmax(KernelBuilder &kb, kernel::SoftmaxOp op) {
         });
     Value most = kb.foldLanes(partialMax,
                               [&](Value a, Value b) { return kb.maxf(a, b); });
-    // A row of -inf alone: differences from 0 leave exponentials of 0.
+    // For a row of all -inf, use differences from 0, which give exponentials of
+    // 0.
     Value empty = arith::CmpFOp::create(kb, arith::CmpFPredicate::OEQ, most,
                                         kb.f32(-infinity));
     most = arith::SelectOp::create(kb, empty, kb.f32(0.0), most);
@@ -141,7 +142,8 @@ static LogicalResult emitSoftmax(KernelBuilder &kb, kernel::SoftmaxOp op) {
           kb.storeVector(e, out, {row, column});
           return kb.addf(partial, kb.widen(e, 0.0));
         });
-    // Zero there; a NaN beside -inf makes it, and so all of them, NaN.
+    // Zero in that case; if the row also holds a NaN, the sum and so all
+    // results are NaN.
     Value sum = foldSum(kb, sums);
     Value isZero =
         arith::CmpFOp::create(kb, arith::CmpFPredicate::OEQ, sum, kb.f32(0.0));

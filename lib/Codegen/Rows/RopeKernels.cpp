@@ -26,7 +26,7 @@ namespace llmir {
 
 static LogicalResult emitRopeAngles(KernelBuilder &kb,
                                     kernel::RopeAnglesOp op) {
-  constexpr int64_t chunk = 8; // f64 lanes at a time.
+  constexpr int64_t chunk = 8; // Number of f64 lanes per iteration.
   Value cosines = kb.argument(op.getCosinesMutable());
   Value sines = kb.argument(op.getSinesMutable());
   auto [first, last] = kb.rowRange();
@@ -57,7 +57,7 @@ static LogicalResult emitRopeAngles(KernelBuilder &kb,
 }
 
 namespace {
-/// `lanes` elements of each side of the rotation.
+/// `lanes` elements of both components of the rotation.
 struct Sides {
   Value first, second;
 };
@@ -73,15 +73,15 @@ public:
         x(kb.argument(op.getXMutable())), out(kb.argument(op.getOutMutable())) {
   }
 
-  /// (a, b) becomes (a cos - b sin, b cos + a sin) for every pair; what lies
-  /// beyond the rotary dimension is copied. The head begins at column `base`.
+  /// Maps (a, b) to (a cos - b sin, b cos + a sin) for every pair; dimensions
+  /// after the rotary dimension are copied. The head starts at column `base`.
   void emit(Value token, Value base);
 
 private:
-  /// Elements `i` on of both halves of the rotary dimension.
+  /// Elements from `i` on in both halves of the rotary dimension.
   Sides loadHalves(Value token, Value base, Value i, int64_t lanes);
   void storeHalves(Value token, Value base, Value i, Sides y);
-  /// Pairs `i` on: the elements in even and in odd columns.
+  /// Pairs from `i` on: the elements in even and in odd columns.
   Sides loadPairs(Value token, Value base, Value i, int64_t lanes);
   void storePairs(Value token, Value base, Value i, int64_t lanes, Sides y);
 

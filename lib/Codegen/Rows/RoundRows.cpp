@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Activations to bf16, once per row and for all matmuls of it. Integers round,
-// as everywhere: an instruction that flushes denormals would round otherwise at
-// one level than at the others.
+// Rounds activations to bf16, once per row for all matmuls that read it. Uses
+// integer arithmetic: conversion instructions flush denormals on some levels
+// only.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ namespace llmir {
 static LogicalResult emitRoundRows(KernelBuilder &kb, kernel::RoundRowsOp op) {
   Value x = kb.argument(op.getXMutable());
   Value out = kb.argument(op.getOutMutable());
-  // Rows of f32 are zero behind their columns, and so are the words of that.
+  // The padding of f32 rows is zero, and so is that of the words.
   int64_t columns = roundUpTo(op.getColumns(), kLanes);
   auto [first, last] = kb.rowRange();
   kb.loop(first, last, kb.index(1), [&](Value row) {

@@ -31,10 +31,10 @@ namespace llmir {
 #define GEN_PASS_DEF_VECTORIZEROWTILES
 #include "llmir/Codegen/Passes.h.inc"
 
-/// Functions that MLIR makes of others.
+/// Functions that MLIR expands to others.
 static constexpr StringLiteral kComposed[] = {"round", "tan"};
 
-/// Functions that neither a processor nor ScalarFunctions.h has.
+/// Functions that neither processors nor ScalarFunctions.h provide.
 static constexpr StringLiteral kApproximated[] = {
     "math.acos",  "math.asin", "math.atan",  "math.atan2",
     "math.cbrt",  "math.erf",  "math.erfc",  "math.exp",
@@ -55,8 +55,8 @@ static bool isOfF32(Operation *op) {
          getElementTypeOrSelf(op->getOperand(0)).isF32();
 }
 
-/// What ScalarFunctions.h makes of an op of f32 numbers, or null: of one whose
-/// parts may be made of others.
+/// The expansion of an f32 op by ScalarFunctions.h, or null; for ops whose
+/// expansion may contain ops that are expanded in turn.
 static Value emitCompound(OpBuilder &b, Operation *op) {
   using namespace mllm::program;
   if (!isOfF32(op))
@@ -80,7 +80,7 @@ static Value emitCompound(OpBuilder &b, Operation *op) {
       .Default(Value());
 }
 
-/// The same of one that nothing else is made of any more.
+/// The same for ops that do not occur in other expansions.
 static Value emitFunction(OpBuilder &b, Operation *op) {
   if (!isOfF32(op))
     return Value();
@@ -130,8 +130,8 @@ private:
         SmallVector<StringRef>(std::begin(kComposed), std::end(kComposed)));
     return applyPatternsGreedily(getOperation(), std::move(patterns));
   }
-  /// Each op once: what is emitted may have the op in it, as emitLog has a
-  /// math.log.
+  /// Each op is expanded once, since its expansion may contain the same op:
+  /// emitLog emits math.log.
   void expandFunctions(Value (*emit)(OpBuilder &, Operation *)) {
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
