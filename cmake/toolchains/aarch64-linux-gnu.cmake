@@ -1,9 +1,9 @@
 # Cross-builds the runtime for 64-bit Arm with Debian's g++-aarch64-linux-gnu:
 #
-#   utils/aarch64_sysroot.sh FOLDER        # the two libraries that it links
+#   utils/aarch64_sysroot.sh DIR        # the two libraries that it links
 #   cmake -G Ninja -S . -B build/aarch64 -DLLMIR_RUNTIME_ONLY=ON \
 #     -DCMAKE_TOOLCHAIN_FILE=cmake/toolchains/aarch64-linux-gnu.cmake \
-#     -DLLMIR_SYSROOT=FOLDER
+#     -DLLMIR_SYSROOT=DIR
 #
 # Headers of nlohmann-json, CLI11 and xxHash do not depend on the processor: those
 # of this machine are used.

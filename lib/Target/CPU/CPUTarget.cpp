@@ -51,7 +51,7 @@ static Status internal(const std::string &cause) {
                 "this is a bug of LLMIR: please report it with the command");
 }
 
-/// Initialises the back ends of CPULevels.def once per process.
+/// Initializes the backends of CPULevels.def once per process.
 static void initializeTargets() {
   static const bool done = [] {
     LLVMInitializeX86TargetInfo();
@@ -67,7 +67,8 @@ static void initializeTargets() {
   (void)done;
 }
 
-/// Every function is for the level, never unwinds, and uses whole registers.
+/// Every function targets the level, never unwinds, and uses full-width
+/// registers.
 static void setFunctionAttributes(llvm::Module &module, const CPULevel &level) {
   for (llvm::Function &function : module) {
     if (function.isDeclaration())
@@ -79,7 +80,7 @@ static void setFunctionAttributes(llvm::Module &module, const CPULevel &level) {
     function.addFnAttr("prefer-vector-width", bits);
     function.addFnAttr("min-legal-vector-width", bits);
     function.addFnAttr(llvm::Attribute::NoUnwind);
-    // A loop that writes zeros is not to become a call of memset.
+    // Loops that write zeros must not become calls of memset.
     function.addFnAttr("no-builtins");
     if (function.hasInternalLinkage())
       function.addFnAttr(llvm::Attribute::NoInline);
@@ -89,7 +90,7 @@ static void setFunctionAttributes(llvm::Module &module, const CPULevel &level) {
 std::unique_ptr<llvm::TargetMachine>
 CPUCodeGenerator::State::createMachine() const {
   llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Strict; // fma only where written
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict; // fma only where explicit
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
       llvm::Triple(level->triple()), level->llvmCPU, level->llvmFeatures,
       options, llvm::Reloc::PIC_, std::nullopt,
@@ -98,7 +99,7 @@ CPUCodeGenerator::State::createMachine() const {
 
 Status CPUCodeGenerator::State::forEachPart(
     llvm::function_ref<Status(ModulePart &, size_t)> body) const {
-  // What takes longest comes first, so that no thread is left alone with it.
+  // The longest tasks come first, for better load balance.
   std::vector<std::pair<int64_t, size_t>> order;
   for (auto [i, part] : llvm::enumerate(parts))
     order.emplace_back(-int64_t(part->module->getInstructionCount()), i);
@@ -152,15 +153,15 @@ void CPUCodeGenerator::addNotes(Span<const uint8_t> notes) {
   auto *global = new llvm::GlobalVariable(
       *part.module, bytes->getType(), /*isConstant=*/true,
       llvm::GlobalValue::PrivateLinkage, bytes, "llmir_notes");
-  // The name makes it a section of notes, which garbage collection leaves.
+  // The name makes it a note section, which is not garbage-collected.
   global->setSection(".note.llmir");
   global->setAlignment(llvm::Align(4));
   llvm::appendToCompilerUsed(*part.module, {global});
 }
 
 /// The passes of LLVM's -O3 that change kernels; with the others the code of
-/// each kernel is the same, instruction by instruction. Kernels are vector code
-/// already: what is scalar in them is meant to be.
+/// each kernel is the same, instruction by instruction. Kernels are already
+/// vectorized: their scalar code is intentional.
 static constexpr llvm::StringLiteral kFunctionPasses =
     "simplifycfg<switch-range-to-icmp>,"
     "sccp,"
@@ -207,7 +208,7 @@ static Status optimizePart(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.crossRegisterProxies(loops, functions, callGraph, modules);
   llvm::FunctionPassManager passes;
   if (llvm::Error error = builder.parsePassPipeline(passes, kFunctionPasses))
-    return internal("LLVM does not know a pass: " +
+    return internal("LLVM has no such pass: " +
                     llvm::toString(std::move(error)));
   for (llvm::Function &function : module)
     if (!function.isDeclaration())
@@ -232,7 +233,7 @@ Expected<std::string> CPUCodeGenerator::llvmText() const {
   return text;
 }
 
-/// Runs the back end, which changes the module.
+/// Runs the backend, which modifies the module.
 static Expected<llvm::SmallVector<char, 0>>
 emitMachineCode(llvm::TargetMachine &machine, llvm::Module &module,
                 llvm::CodeGenFileType type) {
@@ -240,7 +241,7 @@ emitMachineCode(llvm::TargetMachine &machine, llvm::Module &module,
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;
   if (machine.addPassesToEmitFile(passes, stream, nullptr, type))
-    return internal("LLVM's target cannot write this kind of file");
+    return internal("the LLVM target cannot emit this kind of file");
   passes.run(module);
   return bytes;
 }
@@ -265,13 +266,13 @@ Expected<std::string> CPUCodeGenerator::assembly() const {
 }
 
 namespace {
-/// What an object needs of others, and what it gives them.
+/// The undefined and the defined symbols of objects.
 struct ObjectSymbols {
   std::set<std::string> undefined, defined;
 
-  /// Adds those of an object.
+  /// Adds the symbols of an object.
   Status read(llvm::ArrayRef<char> object);
-  /// Fails where nothing defines what is needed.
+  /// Fails if a symbol is undefined.
   Status check() const;
 };
 } // namespace
@@ -281,7 +282,7 @@ Status ObjectSymbols::read(llvm::ArrayRef<char> object) {
       llvm::object::ObjectFile::createELFObjectFile(llvm::MemoryBufferRef(
           llvm::StringRef(object.data(), object.size()), "step.o"));
   if (!parsed)
-    return internal("LLVM wrote an object that cannot be read: " +
+    return internal("cannot read the object that LLVM emitted: " +
                     llvm::toString(parsed.takeError()));
   for (const llvm::object::SymbolRef &symbol : (*parsed)->symbols()) {
     llvm::Expected<uint32_t> flags = symbol.getFlags();
@@ -289,7 +290,8 @@ Status ObjectSymbols::read(llvm::ArrayRef<char> object) {
     if (!flags || !name) {
       llvm::consumeError(flags.takeError());
       llvm::consumeError(name.takeError());
-      return internal("LLVM wrote an object with a broken symbol table");
+      return internal(
+          "the object that LLVM emitted has an invalid symbol table");
     }
     const bool isNeeded = *flags & llvm::object::SymbolRef::SF_Undefined;
     if (!name->empty())
@@ -305,7 +307,7 @@ Status ObjectSymbols::check() const {
       names += (names.empty() ? "" : ", ") + name;
   return names.empty() ? Status::ok()
                        : internal("the compiled step calls " + names +
-                                  ", which no artifact can provide");
+                                  ", which an artifact cannot provide");
 }
 
 static std::vector<uint8_t> asBytes(llvm::ArrayRef<char> bytes) {

@@ -24,7 +24,7 @@ namespace llmir {
 
 static Status linkFailure(const std::string &cause) {
   return Status(StatusCode::IoError, "linking the compiled step: " + cause,
-                "check that the temporary folder (TMPDIR) can be written");
+                "check that the temporary directory (TMPDIR) is writable");
 }
 
 static Status writeFile(llvm::StringRef path, Span<const uint8_t> bytes) {
@@ -50,11 +50,11 @@ static Status runLinker(llvm::ArrayRef<const char *> arguments) {
   std::lock_guard<std::mutex> lock(oneAtATime);
   if (!canRun)
     return Status(StatusCode::Internal,
-                  "lld failed earlier in this process and cannot run again",
+                  "lld crashed earlier in this process and cannot run again",
                   "compile in a new process");
   std::string errors;
   llvm::raw_string_ostream errorStream(errors);
-  // lld ends the process on a fatal error unless crash recovery is enabled.
+  // lld exits the process on a fatal error unless crash recovery is enabled.
   llvm::CrashRecoveryContext::Enable();
   lld::Result result = lld::lldMain(arguments, llvm::nulls(), errorStream,
                                     {{lld::Gnu, &lld::elf::link}});
@@ -62,7 +62,7 @@ static Status runLinker(llvm::ArrayRef<const char *> arguments) {
   canRun = result.canRunAgain;
   if (result.retCode != 0)
     return Status(StatusCode::Internal,
-                  "lld refused the compiled step: " +
+                  "lld failed to link the compiled step: " +
                       llvm::StringRef(errors).trim().str(),
                   "check that the disk is not full; otherwise this is a bug "
                   "of LLMIR: please report it");
@@ -84,8 +84,8 @@ linkCodeImage(const std::vector<std::vector<uint8_t>> &objects,
   }
   std::string output = (folder + "/step.image").str();
 
-  // Read-only dynamic section and 64 KiB segments: the loader maps them as
-  // they are and never writes.
+  // Read-only dynamic section and 64 KiB segments: the loader maps them
+  // unchanged and never writes to them.
   std::vector<const char *> arguments{"ld.lld",
                                       "-shared",
                                       "-e",

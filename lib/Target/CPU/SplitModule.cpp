@@ -23,8 +23,8 @@ namespace llmir {
 
 Status noMemoryForCode() {
   return Status(StatusCode::ResourceExhausted,
-                "no memory is left to generate code in",
-                "free some, or compile on a larger machine");
+                "out of memory while generating code",
+                "free memory, or compile on a machine with more memory");
 }
 
 static llvm::SmallVector<char, 0> bitcodeOf(const llvm::Module &module) {
@@ -38,19 +38,19 @@ static llvm::MemoryBufferRef bufferOf(llvm::ArrayRef<char> bytes) {
   return {llvm::StringRef(bytes.data(), bytes.size()), "llmir_step"};
 }
 
-/// Calls between parts need neither a relocation nor a table.
+/// Calls between parts need neither relocations nor a table.
 static void hide(llvm::Function &function) {
   function.setLinkage(llvm::GlobalValue::ExternalLinkage);
   function.setVisibility(llvm::GlobalValue::HiddenVisibility);
   function.setDSOLocal(true);
 }
 
-/// Instructions of a part, unless it is one function: enough to be worth a
-/// context and passes of its own.
+/// Number of instructions of a part with several functions: enough to amortize
+/// a separate context and pass pipeline.
 static constexpr unsigned kPartInstructions = 800;
 
-/// Leaves some functions of a module whose bodies are not read yet, and reads
-/// their bodies.
+/// Materializes some functions of a lazily loaded module and removes the
+/// others.
 static bool keepOnly(llvm::Module &module, const llvm::StringSet<> &names) {
   for (llvm::Function &function : module) {
     const bool isInternal = function.hasLocalLinkage();
@@ -107,8 +107,7 @@ splitModule(const llvm::Module &module) {
   if (!parallelFor(0, names.size(), 1, read))
     return noMemoryForCode();
   if (!isRead)
-    return Status(StatusCode::Internal,
-                  "LLVM cannot read bitcode that it wrote",
+    return Status(StatusCode::Internal, "LLVM cannot read its own bitcode",
                   "this is a bug of LLMIR: please report it with the command");
   return parts;
 }

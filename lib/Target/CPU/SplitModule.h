@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A module cut into its functions, so that threads can generate their code side
-// by side. The cut does not depend on the number of threads: neither does the
-// code.
+// Splits a module into its functions, so that threads can generate their code
+// in parallel. The split, and so the code, does not depend on the number of
+// threads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,9 +25,9 @@
 
 namespace llmir {
 
-/// Some functions of a module in a module, and a context, of their own.
+/// Some functions of a module in a separate module and context.
 struct ModulePart {
-  /// Declared in this order: a module goes before its context.
+  /// Declared in this order: a module is destroyed before its context.
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module;
 };
@@ -35,17 +35,17 @@ struct ModulePart {
 /// Threads ran out of memory.
 Status noMemoryForCode();
 
-/// The functions that `module` defines, as parts, in its order: neighbors are
-/// one part if they are small. What was internal becomes hidden, so that parts
-/// can call each other and the linker can resolve it; internal constants are
-/// copied into each part that uses them. Other definitions of the module
-/// (external constants, aliases) are left out. Fails with ResourceExhausted if
-/// there is not enough memory.
+/// The functions that `module` defines, as parts, in its order: small adjacent
+/// functions are in one part. Internal symbols become hidden, so that parts can
+/// call each other and the linker can resolve it; internal constants are copied
+/// into each part that uses them. Other definitions of the module (external
+/// constants, aliases) are left out. Fails with ResourceExhausted if there is
+/// not enough memory.
 Expected<std::vector<std::unique_ptr<ModulePart>>>
 splitModule(const llvm::Module &module);
 
-/// The parts as one module in `context`, where hidden functions are internal
-/// again; null when they cannot be linked, which is a bug.
+/// Links the parts to one module in `context`, where hidden functions are
+/// internal again; null if they cannot be linked, which is a bug.
 std::unique_ptr<llvm::Module>
 mergeParts(const std::vector<std::unique_ptr<ModulePart>> &parts,
            llvm::LLVMContext &context);

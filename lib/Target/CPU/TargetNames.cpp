@@ -19,12 +19,12 @@ Expected<const CPULevel *> nativeCPULevel() {
   const std::string name = CpuFeatures::host().level();
   if (const CPULevel *level = findCPULevel(name))
     return level;
-  return Status(StatusCode::IncompatibleTarget,
-                "this CPU is of level '" + name +
-                    "'; the lowest that LLMIR generates code for is "
-                    "x86-64-v3 (AVX2, FMA, F16C)",
-                "run on another machine, or compile for another with "
-                "--target x86-64-v3");
+  return Status(
+      StatusCode::IncompatibleTarget,
+      "the level of this CPU is '" + name +
+          "'; the lowest supported level is "
+          "x86-64-v3 (AVX2, FMA, F16C)",
+      "run on another machine, or cross-compile with --target x86-64-v3");
 }
 
 static Status unknownTarget(const std::string &name) {
@@ -32,11 +32,12 @@ static Status unknownTarget(const std::string &name) {
   for (const CPULevel &row : cpuLevels())
     known += ", " + row.name.str();
   return Status(StatusCode::InvalidArgument, "unknown target '" + name + "'",
-                "choose of " + known +
-                    "; several with commas between, LEVEL+ with all above it");
+                "choose from " + known +
+                    "; separate several levels by commas; LEVEL+ includes all "
+                    "higher levels");
 }
 
-/// Adds what one name stands for.
+/// Adds the levels of one name.
 static Status addNamed(std::string name, std::set<const CPULevel *> &chosen) {
   const std::string given = name;
   if (name == "native") {
@@ -70,7 +71,7 @@ targetsFromNames(const std::string &list) {
       return status;
   if (chosen.empty())
     return unknownTarget(list);
-  // Pointers into one table: ascending is the table's order.
+  // Pointers into the table: ascending order is table order.
   return std::vector<const CPULevel *>(chosen.begin(), chosen.end());
 }
 

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Code generation and linking by themselves: what is refused, and that one
-// failure does not spoil what follows.
+// Code generation and linking alone: rejected inputs, and that one failure does
+// not spoil what follows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -200,7 +200,7 @@ TEST_F(CPUTarget, LinkerRefusesWhatIsNoObject) {
     EXPECT_EQ(refused.status().code(), StatusCode::Internal);
     EXPECT_NE(refused.status().cause().find("lld"), std::string::npos);
   }
-  // Afterwards it links again, or says that it cannot.
+  // Afterwards, linking succeeds again or reports an error.
   auto again = linkCodeImage({*object}, "llmir_step");
   EXPECT_TRUE(again || again.status().advice() == "compile in a new process")
       << again.status().message();

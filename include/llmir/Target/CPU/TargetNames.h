@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How options name the CPU levels that code is generated for.
+// Parses the names of CPU levels in options.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,17 +21,18 @@
 
 namespace llmir {
 
-/// The highest level whose code this processor runs. Fails with
+/// The highest level that this processor supports. Fails with
 /// IncompatibleTarget if there is none.
 Expected<const CPULevel *> nativeCPULevel();
 
-/// The levels of a comma-separated list:
+/// Parses a comma-separated list of levels:
 ///   native      the best level of this machine
 ///   LEVEL       a level of CPULevels.def
 ///   LEVEL+      that level and all that include it ("aarch64+")
 ///   x86-64      all levels of x86-64 (a baseline without code of its own)
-/// Each level once, in the order of the table. Fails with InvalidArgument for
-/// an unknown name, IncompatibleTarget where this machine has no level.
+/// Returns each level once, in the order of the table. Fails with
+/// InvalidArgument for an unknown name and IncompatibleTarget if this machine
+/// supports no level.
 Expected<std::vector<const CPULevel *>>
 targetsFromNames(const std::string &list);
 
