@@ -23,18 +23,18 @@ static std::string textOr(const char *text, const char *fallback) {
 static Status checkCall(uint32_t version, const char *model) {
   if (version != LLMIR_COMPILER_API_VERSION)
     return Status(StatusCode::InvalidArgument,
-                  "the compiler library speaks version " +
+                  "the compiler library implements version " +
                       std::to_string(LLMIR_COMPILER_API_VERSION) +
                       " of its interface, the caller version " +
                       std::to_string(version),
                   "install the command and the library of one build");
   if (!model || !*model)
-    return Status(StatusCode::InvalidArgument, "no model is named",
-                  "give a Hugging Face folder or a .gguf file");
+    return Status(StatusCode::InvalidArgument, "no model is specified",
+                  "give a Hugging Face model directory or a .gguf file");
   return Status::ok();
 }
 
-/// The C options as the compiler's own; checks every name.
+/// Converts the C options; checks all names.
 static Expected<CompilationOptions>
 readOptions(const LLMIRCompileOptions &given) {
   if (given.program && (given.context || given.token_budget))
@@ -43,7 +43,7 @@ readOptions(const LLMIRCompileOptions &given) {
                   "leave them out: they are those of the .llmir file");
   if (given.recipe && given.quantize)
     return Status(StatusCode::InvalidArgument,
-                  "a recipe is given and a scheme for all projections",
+                  "both a recipe and a scheme for all projections are given",
                   "give one of them");
   Expected<llmir::mllm::QuantizationRecipe> recipe =
       given.recipe ? llmir::mllm::QuantizationRecipe::parse(given.recipe)
@@ -110,7 +110,7 @@ int llmirCompile(const LLMIRCompileOptions *given, char **message) {
     return fail(options.status(), 2);
   Compilation compilation(std::move(*options));
   if (Status checked = compilation.checkOptions(); !checked)
-    // That this machine is none to compile for says nothing of the options.
+    // An unsupported CPU is not an error of the options.
     return fail(checked, checked.code() == StatusCode::InvalidArgument ? 2 : 1);
   std::string report;
   if (Status status = compilation.run(report); !status)

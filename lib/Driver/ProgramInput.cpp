@@ -33,11 +33,11 @@ using namespace mlir;
 
 namespace llmir {
 
-static constexpr uint64_t kMostTextBytes = uint64_t(64) << 20;
-static constexpr int kMostDepth = 256;
+static constexpr uint64_t kMaxTextBytes = uint64_t(64) << 20;
+static constexpr int kMaxDepth = 256;
 
-/// "model.layers.3.mlp" of a module's op, "file:2:5" of a place in a file;
-/// empty where nothing is known.
+/// "model.layers.3.mlp" for an op of a module, "file:2:5" for a file location;
+/// empty for an unknown location.
 static std::string placeText(Location location) {
   if (auto name = dyn_cast<NameLoc>(location))
     return name.getName().str();
@@ -59,7 +59,7 @@ Status withDiagnostics(MLIRContext &context, StatusCode code,
   std::vector<ReportedError> errors = collectErrors(context, action);
   if (errors.empty())
     return Status::ok();
-  // The first error is the one that says what is wrong.
+  // Later errors are usually consequences of the first one.
   const ReportedError &first = errors.front();
   std::string place = placeText(first.location);
   if (!place.empty())
@@ -71,9 +71,8 @@ Status withDiagnostics(MLIRContext &context, StatusCode code,
 // Text
 //===----------------------------------------------------------------------===//
 
-/// The deepest nesting of brackets, and of signs before signs, each of which
-/// costs the parser of affine expressions a call; those in strings count as
-/// well.
+/// The maximum nesting of brackets and of consecutive signs, for which the
+/// parser of affine expressions recurses; includes those in strings.
 static int nestingOf(std::string_view text) {
   int depth = 0, signs = 0, deepest = 0;
   for (char c : text) {
@@ -95,23 +94,23 @@ Expected<OwningOpRef<ModuleOp>> parseProgram(MLIRContext &context,
                                              const std::string &name) {
   const std::string advice =
       "'llmir-translate --disassemble-program FILE.llmir' shows the form";
-  if (text.size() > kMostTextBytes)
+  if (text.size() > kMaxTextBytes)
     return Status(StatusCode::InvalidFile,
                   "'" + name + "' has " + std::to_string(text.size()) +
-                      " bytes, which is no program",
+                      " bytes, which exceeds the limit of programs",
                   advice);
-  if (nestingOf(text) > kMostDepth)
+  if (nestingOf(text) > kMaxDepth)
     return Status(StatusCode::InvalidFile,
                   "'" + name + "' nests more than " +
-                      std::to_string(kMostDepth) + " brackets or signs",
+                      std::to_string(kMaxDepth) + " brackets or signs",
                   advice);
   context.loadDialect<math::MathDialect>(); // Of scalar regions.
   const std::string owned(text);            // An empty file has no address.
   OwningOpRef<ModuleOp> module;
-  // The documents' notation begins with the module's name.
+  // The mllm text format starts with the module's name.
   const bool isNotation = llvm::StringRef(owned).ltrim().starts_with("@");
   if (!isNotation)
-    if (std::string why = mllm::whyNotMLIRText(owned, kMostDepth); !why.empty())
+    if (std::string why = mllm::whyNotMLIRText(owned, kMaxDepth); !why.empty())
       return Status(StatusCode::InvalidFile, "'" + name + "': " + why, advice);
   LLMIR_RETURN_IF_ERROR(withDiagnostics(
       context, StatusCode::InvalidFile, "'" + name + "': ", advice, [&] {
@@ -144,7 +143,7 @@ Status Compilation::readBase() {
 }
 
 Status Compilation::parseProgramFile() {
-  Expected<MappedFile> file = MappedFile::open(options.program, kMostTextBytes);
+  Expected<MappedFile> file = MappedFile::open(options.program, kMaxTextBytes);
   if (!file)
     return file.takeStatus();
   context = createCompilerContext();
@@ -161,7 +160,7 @@ Status Compilation::checkProgram() {
   if (!own)
     return own.takeStatus();
   return withDiagnostics(
-      *context, StatusCode::InvalidFile, "", "mend the program's text",
+      *context, StatusCode::InvalidFile, "", "correct the program's text",
       [&] { return checkStepProgram(*module, **own, base->info()); });
 }
 

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Programs that come as text: read back, and held against the artifact whose
-// weights they use. The text may be anyone's, so nothing in it is believed.
+// Reads programs from text and checks them against the artifact whose weights
+// they use. The text is not trusted.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,26 +26,25 @@
 
 namespace llmir {
 
-/// Runs an action of MLIR's; a failure carries the first error that it reports,
-/// behind `prefix`, and the advice.
+/// Runs an action of MLIR; on failure, returns the first reported error, after
+/// `prefix`, with the advice.
 Status withDiagnostics(mlir::MLIRContext &context, StatusCode code,
                        const std::string &prefix, const std::string &advice,
                        const std::function<mlir::LogicalResult()> &action);
 
-/// Reads a program from its text (MLIR's or the documents' notation) and
-/// verifies it. `name` is the file's, for messages. Fails with InvalidFile;
-/// text of more than 64 MiB, or nested deeper than 256 brackets, is refused
-/// before it is parsed.
+/// Parses and verifies a program in MLIR's or the mllm text format. `name` is
+/// the file name for messages. Fails with InvalidFile; text of more than 64
+/// MiB, or nested deeper than 256 brackets, is rejected before it is parsed.
 Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 parseProgram(mlir::MLIRContext &context, std::string_view text,
              const std::string &name);
 
 /// Checks that a program can run on the weight section and the cache of an
-/// artifact: `base` is the artifact's own program, `info` what it says. Reports
-/// errors at the ops. Checked are
+/// artifact: `base` is the artifact's own program, `info` its metadata. Reports
+/// errors at the ops. Checks
 ///   - the parts: one code fragment @llmir_step, ops and kernels of steps only;
 ///   - each weight: source, layout, format, shape and bytes are those of what
-///     lies at its offset;
+/// the artifact has at its offset;
 ///   - each call of a kernel: its weights' shapes and format, the rows of its
 ///     buffers for the largest step, the geometry of the cache;
 ///   - the layer register: a weight of several layers and the cache have the

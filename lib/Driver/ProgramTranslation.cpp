@@ -32,21 +32,22 @@ static LogicalResult report(MLIRContext *context, const Status &status) {
   return emitError(UnknownLoc::get(context), status.message());
 }
 
-/// The program of an artifact. The file is opened by its name, so that it is
-/// mapped and checked as the runtime does it.
+/// The program of an artifact. Opens the file by name, so that it is mapped and
+/// checked like in the runtime.
 static LogicalResult disassemble(const std::shared_ptr<llvm::SourceMgr> &source,
                                  llvm::raw_ostream &output,
                                  MLIRContext *context) {
   llvm::StringRef path =
       source->getMemoryBuffer(source->getMainFileID())->getBufferIdentifier();
   if (path == "<stdin>")
-    return report(context, Status(StatusCode::InvalidArgument,
-                                  "an artifact cannot come from standard input",
-                                  "name the .llmir file"));
+    return report(context,
+                  Status(StatusCode::InvalidArgument,
+                         "an artifact cannot be read from standard input",
+                         "name the .llmir file"));
   auto artifact = Artifact::open(path.str());
   if (!artifact)
     return report(context, artifact.takeStatus());
-  // Read back once, so that what is written here can be assembled.
+  // Parse the output, to ensure that it can be assembled.
   std::unique_ptr<MLIRContext> compiler = createCompilerContext();
   auto program = parseProgram(*compiler, (*artifact)->program(), path.str());
   if (!program)
@@ -75,7 +76,7 @@ void registerProgramTranslations() {
       disassemble);
   static TranslateRegistration assembleRegistration(
       "assemble-program",
-      "Read a program's text, verify it and write it as MLIR", assemble);
+      "Parse a program's text, verify it and write it as MLIR", assemble);
 }
 
 } // namespace llmir

@@ -56,7 +56,7 @@ std::optional<Form> formFromName(std::string_view name) {
 
 Stage stageOfForm(Form form) { return formTable[static_cast<int>(form)].stage; }
 
-/// The names of a table's rows, with commas.
+/// The names of a table's rows, separated by commas.
 template <typename Table> static std::string joinNames(const Table &table) {
   std::string names;
   for (const auto &row : table)

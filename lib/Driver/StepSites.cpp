@@ -20,8 +20,8 @@ namespace llmir {
 
 using mllm::kernel::KernelOpInterface;
 
-/// Bytes of one row of `columns` in a format of the checkpoint, or in the
-/// scheme that it is quantized to: there, integers and scales without padding.
+/// Size in bytes of one row of `columns` in a format of the checkpoint, or in a
+/// quantization scheme: integers and scales without padding.
 static int64_t sourceRowBytes(StringRef formatName, int64_t columns) {
   std::optional<TensorFormat> stored =
       tensorFormatFromName(std::string_view(formatName));
@@ -60,14 +60,14 @@ private:
   ModuleOp module;
   int64_t tokenBudget;
   std::vector<StepSite> sites;
-  int64_t layer = 0;                  ///< What the layer register holds.
-  llvm::StringMap<size_t> firstSites; ///< The first one behind each label.
+  int64_t layer = 0;                  ///< The layer register.
+  llvm::StringMap<size_t> firstSites; ///< The first site after each label.
 };
 } // namespace
 
-/// The type of the elements that the kernel multiplies its matrices by.
+/// The element type of the activations of the kernel's matmuls.
 static std::string inputsOf(KernelOpInterface kernel, StringRef weightFormat) {
-  // Every kernel that takes rows in segments takes them as integers.
+  // Kernels with segments take integer activations.
   if (kernel->hasAttr("segment"))
     return "int8";
   return weightFormat == "bf16" ? "bf16" : "f32";
@@ -104,7 +104,7 @@ StepSite SiteReader::describe(KernelOpInterface kernel) {
   site.kind = kernel->getName().stripDialect().rsplit('.').second.str();
   site.logitRows =
       kernel.getWorkDivision().over == mllm::kernel::RowSpace::LogitRows;
-  // Of the embedding a token needs one row.
+  // An embedding reads one row per token.
   if (isa<mllm::kernel::EmbeddingOp>(kernel))
     return site;
   for (Value operand : kernel->getOperands())

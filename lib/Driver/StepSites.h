@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the places of a step's code cost, read from its program.
+// The costs of the trace sites of a step, computed from its program.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@
 
 namespace llmir {
 
-/// The trace sites of the module's code fragment, in their order. Buffers have
+/// The trace sites of the module's code fragment, in order. Buffers have
 /// `tokenBudget` rows for the tokens of a step.
 std::vector<StepSite> describeStepSites(mlir::ModuleOp module,
                                         int64_t tokenBudget);

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// MLIR's parallel work on threads that parallelFor() starts: where the system
-// gives none, the waiting thread does all of it. LLVM's own pool would end the
-// process.
+// Runs MLIR's parallel tasks on threads started by parallelFor(): if threads
+// cannot be created, the waiting thread runs all tasks. LLVM's own pool would
+// terminate the process.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@
 
 namespace llmir {
 
-/// Tasks begin when somebody waits for them, which is how MLIR uses a pool.
+/// Tasks start when a thread waits for them, which is how MLIR uses a pool.
 class TaskPool : public llvm::ThreadPoolInterface {
 public:
   ~TaskPool() override;

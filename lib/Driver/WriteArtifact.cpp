@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Stage 7: everything that a run needs, in one file.
+// Stage 7: writes the artifact.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,8 +27,8 @@
 
 namespace llmir {
 
-/// What a matrix is packed as: as its checkpoint has it, or the integers that
-/// it was quantized to.
+/// The packed format of a matrix: that of its checkpoint, or the integer format
+/// to which it is quantized.
 static std::string formatOf(const PackJob &job,
                             const CheckpointTensor &stored) {
   const bool isAsStored =
@@ -37,7 +37,8 @@ static std::string formatOf(const PackJob &job,
   return isAsStored ? stored.storageName : job.integers->name();
 }
 
-/// "int4:g128 + BF16": the formats of the matrices, that of most bytes first.
+/// "int4:g128 + BF16": the formats of the matrices, in descending order of
+/// total size.
 static std::string describeWeights(const Checkpoint &checkpoint,
                                    const std::vector<PackJob> &jobs) {
   std::map<std::string, int64_t> bytes;
@@ -61,7 +62,7 @@ ArtifactInfo Compilation::infoOfCheckpoint() const {
   info.modelName = config.modelName;
   info.architecture = config.architecture;
   info.weightsDescription = describeWeights(*checkpoint, jobs);
-  // A tensor, or a part of one, may be packed in two ways.
+  // A tensor, or a slice of it, may be packed in two ways.
   std::set<std::pair<std::string, int64_t>> counted;
   for (const PackJob &job : jobs)
     if (counted.insert({job.source, job.firstRow}).second)

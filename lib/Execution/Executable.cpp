@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Executables: a copy of the trace for each tuple of sizes, with the sizes
-// bound and compiled by the FunctionRunner.
+// Executables: for each tuple of sizes, a copy of the trace with bound sizes,
+// compiled by the FunctionRunner.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,7 +46,7 @@ namespace {
 struct Instance {
   OwningOpRef<mlir::ModuleOp> module;
   FunctionRunner runner;
-  uint64_t lastUse = 0; ///< The number of the call that asked for it last.
+  uint64_t lastUse = 0; ///< The index of the last call that used it.
 };
 } // namespace
 
@@ -57,7 +57,7 @@ struct Executable::State {
 
   mlir::MLIRContext &mlirContext() { return getMLIRContext(*context); }
   ArrayRef<Type> inputTypes() { return entry.getArgumentTypes(); }
-  /// The numbers for the sizes of the inputs.
+  /// The values of the sizes of the inputs.
   Expected<llmir::mllm::SizeBinding> bind(const Tensors &inputs);
   Status bindNames(size_t input, const std::vector<int64_t> &sizes,
                    llmir::mllm::SizeBinding &binding);
@@ -67,23 +67,23 @@ struct Executable::State {
                                    const llmir::mllm::SizeBinding &sizes);
   FailureOr<std::unique_ptr<Instance>>
   compileInstance(const llmir::mllm::SizeBinding &sizes);
-  /// Code for all sizes within their bounds, or why there is none.
+  /// Compiles code for all sizes within their bounds, or returns an error.
   Status compileForAll();
   LogicalResult setBounds();
-  /// Code of a module with bound, or bounded, sizes.
+  /// Compiles a module with bound, or bounded, sizes.
   FailureOr<std::unique_ptr<Instance>>
   compileModule(OwningOpRef<mlir::ModuleOp> copy);
   FailureOr<InterpreterValue> parameter(llmir::mllm::RegisterOp op);
 
-  IRContext::ptr_t context; ///< Has the MLIRContext and the parameters.
+  IRContext::ptr_t context; ///< Owns the MLIRContext and the parameters.
   CompileOptions options;
   const CPULevel &level;
-  OwningOpRef<mlir::ModuleOp> module; ///< As it was traced.
+  OwningOpRef<mlir::ModuleOp> module; ///< The traced module.
   llmir::mllm::SubGraphOp entry;      ///< Of it.
-  /// By all sizes.
+  /// Instances by sizes.
   std::map<std::vector<int64_t>, std::unique_ptr<Instance>> instances;
-  uint64_t numCalls = 0;            ///< Of instanceFor.
-  std::unique_ptr<Instance> forAll; ///< One code for all sizes.
+  uint64_t numCalls = 0;            ///< Number of calls of instanceFor.
+  std::unique_ptr<Instance> forAll; ///< Code for all sizes.
   std::string whySpecialized;
 };
 
@@ -117,7 +117,7 @@ static bool isName(const shapes::DimExpr &size) {
          size.constantTerm() == 0;
 }
 
-/// Numbers for the names of one input's sizes.
+/// Binds the names of one input's sizes to values.
 Status Executable::State::bindNames(size_t input,
                                     const std::vector<int64_t> &sizes,
                                     llmir::mllm::SizeBinding &binding) {
@@ -135,7 +135,7 @@ Status Executable::State::bindNames(size_t input,
       if (binding.unnamed && *binding.unnamed != sizes[d])
         return invalid(inputName(input) + " has a size of " +
                        std::to_string(sizes[d]) +
-                       " where the model has no name for it, and another one "
+                       ", which has no name in the model and was different "
                        "is " +
                        std::to_string(*binding.unnamed) +
                        "; give sizes that differ names (mllm::dim)");
@@ -155,9 +155,9 @@ Status Executable::State::checkSizes(size_t input,
                                       ? binding.bind(wanted[d]).constant()
                                       : std::optional<int64_t>(sizes[d]);
     if (!size)
-      return invalid("the size " + wanted[d].str() + " of " + inputName(input) +
-                     " has a name that no input has alone, so nobody knows "
-                     "what it is");
+      return invalid(
+          "the size " + wanted[d].str() + " of " + inputName(input) +
+          " has a name that no input has alone, so its value is ambiguous");
     if (*size != sizes[d])
       return invalid(inputName(input) + " has " + std::to_string(sizes[d]) +
                      " in dimension " + std::to_string(d) + ", where " +
@@ -217,19 +217,19 @@ Executable::State::compileInstance(const llmir::mllm::SizeBinding &sizes) {
 
 FailureOr<std::unique_ptr<Instance>>
 Executable::State::compileModule(OwningOpRef<mlir::ModuleOp> copy) {
-  // What runs several times appends to one cache, which a function has alone.
+  // Runs share one cache across calls, but a function starts with empty ones.
   PassManager passes(copy->getContext());
   passes.addPass(llmir::mllm::createInlineSubGraphs());
   if (failed(passes.run(*copy)))
     return failure();
   const std::string name = llmir::mllm::entrySubGraph(*copy).getSymName().str();
-  // What is stored in blocks is read as numbers.
+  // Block formats are dequantized.
   for (auto op : copy->getOps<llmir::mllm::RegisterOp>())
     if (auto blocks = dyn_cast<llm::QuantizedTensorType>(op.getType()))
       op.setTypeAttr(mlir::TypeAttr::get(RankedTensorType::get(
           blocks.getShape(), Float32Type::get(&mlirContext()))));
   makeFunctionsOfSubGraphs(*copy);
-  // Attention that the model writes out has a kernel of its own.
+  // Explicit attention is fused for the attention kernel.
   llm::FuseAttentionOptions attentionAlone;
   attentionAlone.mergeProjections = false;
   PassManager fusion(copy->getContext());
@@ -259,7 +259,7 @@ static std::set<std::string> sizeNames(ArrayRef<Type> inputs) {
   return names;
 }
 
-/// Ranges of the sizes of which the caller says how large they get.
+/// Ranges of the sizes for which the caller has specified bounds.
 LogicalResult Executable::State::setBounds() {
   if (options.bounds.empty())
     return success();
@@ -330,8 +330,8 @@ Executable::State::instanceFor(const std::vector<int64_t> &key,
   });
   if (failed(made))
     return invalid(errors);
-  // Each has its own packed weights: memory is bounded by their number.
-  if (instances.size() >= kMostInstances)
+  // Each instance has its own packed weights, so their number is limited.
+  if (instances.size() >= kMaxInstances)
     instances.erase(std::min_element(
         instances.begin(), instances.end(), [](const auto &a, const auto &b) {
           return a.second->lastUse < b.second->lastUse;
@@ -360,7 +360,7 @@ Expected<Executable> compile(const IRContext::ptr_t &context,
   state->module = cast<mlir::ModuleOp>(getModule(*context)->clone());
   state->entry = llmir::mllm::entrySubGraph(*state->module);
   if (!state->entry)
-    return invalid("the context holds no model: no subgraph is marked 'entry', "
+    return invalid("the context has no model: no subgraph is marked 'entry', "
                    "and the module does not call one");
   const std::string wrongBounds =
       errorsOf(state->mlirContext(), [&] { return state->setBounds(); });

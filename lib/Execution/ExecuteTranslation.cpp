@@ -34,28 +34,29 @@ using namespace mlir;
 
 namespace llmir {
 
-/// The bound of an error unless the command line says another.
+/// The default error bound.
 static constexpr double kUsualNmse = 1e-10;
 
 namespace {
 struct CommandLine {
   llvm::cl::opt<std::string> level{
-      "level", llvm::cl::desc("CPU level to compile for (default: this one's)"),
+      "level",
+      llvm::cl::desc("CPU level to compile for (default: that of this CPU)"),
       llvm::cl::init("native")};
-  llvm::cl::opt<int64_t> workers{"workers", llvm::cl::desc("Threads that run"),
+  llvm::cl::opt<int64_t> workers{"workers", llvm::cl::desc("Number of threads"),
                                  llvm::cl::init(2)};
   llvm::cl::opt<double> maxNmse{
       "max-nmse",
-      llvm::cl::desc(
-          "Greatest error of a result of --compare, Σ error² / Σ expected². "
-          "Compiled code sums in f32, the interpreter in f64; 1e-10 is an "
-          "error "
-          "of 1e-5 of the result's size"),
+      llvm::cl::desc("Maximum error of a result of --compare, Σ error² / Σ "
+                     "expected². Compiled code accumulates in f32, the "
+                     "interpreter in f64; 1e-10 is an "
+                     "error "
+                     "of 1e-5 of the result's magnitude"),
       llvm::cl::init(kUsualNmse)};
 };
 
-/// The options, read before anything is compiled: lld, as a library, sets all
-/// options of the process back.
+/// The options, read before compilation: lld, as a library, resets all options
+/// of the process.
 struct ExecuteOptions {
   RunOptions run = getRunOptions();
   std::string level;
@@ -81,10 +82,10 @@ static InterpreterOptions interpreterOptions(const RunOptions &options) {
   return interpreter;
 }
 
-/// The functions to run, those of subgraphs among them.
+/// The functions to run, including those converted from subgraphs.
 static FailureOr<SmallVector<func::FuncOp>>
 functionsToRun(Operation *module, const RunOptions &options) {
-  // A module without functions has not loaded their dialect.
+  // The dialect of functions may not be loaded.
   module->getContext()->loadDialect<func::FuncDialect>();
   makeFunctionsOfSubGraphs(cast<ModuleOp>(module));
   return getFunctionsToRun(module, options);
@@ -106,7 +107,7 @@ static FailureOr<const CPULevel *> levelOf(Operation *module,
          << options.level << "'";
 }
 
-/// Compiles a function and runs it with the arguments that tests have.
+/// Compiles a function and runs it with the arguments of tests.
 static FailureOr<std::vector<FunctionRunner::Result>>
 execute(func::FuncOp function, const CPULevel &level,
         const ExecuteOptions &options, ArrayRef<InterpreterValue> arguments) {
@@ -117,8 +118,8 @@ execute(func::FuncOp function, const CPULevel &level,
   return runner->run(arguments, options.workers);
 }
 
-/// True where generated code would trust numbers of rows that nobody has made.
-/// Asks the whole module, since functions call others.
+/// True if generated code would use uninitialized row indices. Checks the whole
+/// module, since functions call others.
 static bool trustsIndices(Operation *module) {
   return module
       ->walk([](Operation *op) {
@@ -151,7 +152,7 @@ static LogicalResult executeAll(Operation *module, raw_ostream &output) {
     }
     auto results = execute(function, **level, options, *arguments);
     if (failed(results)) {
-      status = failure(); // The other functions run all the same.
+      status = failure(); // The other functions are run nevertheless.
       continue;
     }
     for (auto [i, result] : llvm::enumerate(*results))
@@ -162,8 +163,8 @@ static LogicalResult executeAll(Operation *module, raw_ostream &output) {
   return status;
 }
 
-/// How far a tensor of floats is from what it should be: from the numbers
-/// before they were rounded to its type, where the interpreter has kept them.
+/// The error of a float tensor, relative to the interpreter's values before
+/// rounding to its type, if available.
 static double errorOf(const reference::Tensor &actual,
                       const Interpreter::Result &expected) {
   const auto &rounded = std::get<reference::Tensor>(expected.value);
@@ -175,7 +176,7 @@ static double errorOf(const reference::Tensor &actual,
   return reference::nmse(actual, wanted);
 }
 
-/// What was asked for, and where the usual bound comes from.
+/// Explains the measured error and the default bound.
 static void explainBound(InFlightDiagnostic &diag, double nmse,
                          double maxNmse) {
   auto text = [](double number) {
@@ -183,16 +184,16 @@ static void explainBound(InFlightDiagnostic &diag, double nmse,
     llvm::raw_string_ostream(digits) << llvm::format("%.3g", number);
     return digits;
   };
-  diag << ": its error " << text(nmse) << " (sum of error^2 over sum of "
+  diag << ": the error " << text(nmse) << " (sum of error^2 over sum of "
        << "expected^2) is more than " << text(maxNmse);
   if (maxNmse == kUsualNmse)
-    diag << ", which is 1e-5 of its size: compiled code sums in f32, the "
-            "interpreter in f64. --max-nmse allows more";
+    diag << ", 1e-5 of its magnitude: compiled code accumulates in f32, the "
+            "interpreter in f64; use --max-nmse to allow more";
   else
-    diag << ", which --max-nmse allows";
+    diag << ", the value of --max-nmse";
 }
 
-/// Prints how far a result is from what it should be; fails beyond the limit.
+/// Prints the error of a result; fails if it exceeds the limit.
 static LogicalResult compareResult(func::FuncOp function, size_t index,
                                    const FunctionRunner::Result &actual,
                                    const Interpreter::Result &expected,
@@ -214,7 +215,7 @@ static LogicalResult compareResult(func::FuncOp function, size_t index,
   if (agrees)
     return success();
   InFlightDiagnostic diag = function.emitError("result ")
-                            << index << " is not what it should be";
+                            << index << " differs from the expected value";
   if (areFloats)
     explainBound(diag, nmse, maxNmse);
   diag.attachNote() << "compiled    " << toString(*actual);
@@ -264,7 +265,7 @@ static void registerDialects(DialectRegistry &registry) {
 }
 
 void registerExecuteTranslations() {
-  executeOptions(); // Declares them.
+  executeOptions(); // Registers the options.
   static TranslateFromMLIRRegistration executeRegistration(
       "execute", "Compile functions for this processor and run them",
       executeAll, registerDialects);

@@ -23,7 +23,7 @@ namespace llmir {
 // Ports
 //===----------------------------------------------------------------------===//
 
-/// Writes an element of a buffer of T, whatever its alignment.
+/// Writes an element of an unaligned buffer of T.
 template <typename T> static void store(uint8_t *place, T number) {
   std::memcpy(place, &number, sizeof(T));
 }
@@ -120,7 +120,7 @@ FunctionInterface FunctionInterface::read(ModuleOp program) {
 // Weights
 //===----------------------------------------------------------------------===//
 
-/// The tensor's numbers as a checkpoint stores them.
+/// The tensor's elements as a checkpoint stores them.
 static std::vector<uint8_t> storedBytes(const reference::Tensor &tensor,
                                         TensorFormat format) {
   size_t width = format == TensorFormat::F32 ? 4 : 2;

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a compiled function reads and writes, as its program says.
+// The inputs and outputs of a compiled function, read from its program.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,18 +26,18 @@ namespace llmir {
 /// A buffer of the arena that the caller fills or reads.
 struct FunctionPort {
   std::string name; ///< Source of an input, name of an output.
-  int64_t offset;   ///< Bytes from the arena's start.
+  int64_t offset;   ///< Offset in the arena.
   int64_t rows, stride, columns;
   mlir::Type element; ///< f32, i32 or i64.
 
-  /// Writes the elements in order; the rest of the buffer is zero.
+  /// Writes the elements in order; zeroes the rest of the buffer.
   void fill(uint8_t *arena, const reference::Tensor &values) const;
-  /// The elements in order, as a tensor of that kind and shape.
+  /// Reads the elements in order, as a tensor of that kind and shape.
   reference::Tensor read(const uint8_t *arena, reference::ElementKind kind,
                          reference::Shape shape) const;
 
 private:
-  /// Where element `i` lies.
+  /// The address of element `i`.
   int64_t placeOf(int64_t i) const;
 };
 
@@ -45,19 +45,19 @@ private:
 struct FunctionInterface {
   std::vector<FunctionPort> inputs, outputs;
   std::vector<PackJob> weights;
-  /// How each job's numbers are stored; absent where the value says so itself,
-  /// as blocks do.
+  /// The storage format of each job; absent if the value determines it, as for
+  /// blocks.
   std::vector<std::optional<TensorFormat>> weightFormats;
   llvm::StringMap<reference::Tensor> constants;
   int64_t arenaBytes = 0, weightBytes = 0;
-  mlir::llm::PagedKVCacheType cache; ///< Null where the code uses none.
-  int64_t numRanks = 1;              ///< With layers in the cache's pool.
+  mlir::llm::PagedKVCacheType cache; ///< Null if the code uses no cache.
+  int64_t numRanks = 1; ///< Ranks with layers in the pool of the cache.
 
-  /// Reads a program whose memory is planned.
+  /// Reads a program with planned memory.
   static FunctionInterface read(mlir::ModuleOp program);
 };
 
-/// The packed bytes of a weight with that value.
+/// Packs a weight with that value.
 Status packValue(const InterpreterValue &value,
                  std::optional<TensorFormat> format, const PackJob &job,
                  Span<uint8_t> out);

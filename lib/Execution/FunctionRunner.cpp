@@ -38,7 +38,7 @@ struct FreeMemory {
 using AlignedMemory = std::unique_ptr<uint8_t, FreeMemory>;
 } // namespace
 
-/// Memory on a line; at least one line.
+/// Memory aligned to a cache line, of at least one line.
 static AlignedMemory allocate(int64_t bytes) {
   size_t size = static_cast<size_t>(std::max<int64_t>(bytes, 1));
   return AlignedMemory(
@@ -53,8 +53,8 @@ struct FunctionRunner::State : PreparedFunction {
   LogicalResult loadImage(const CPULevel &level);
 
   // Running.
-  /// Reads the sizes of the run, and makes the arguments as large as code for
-  /// all sizes has them.
+  /// Reads the sizes of the run, and pads the arguments to the maximum sizes of
+  /// the code.
   FailureOr<std::vector<InterpreterValue>>
   bindSizes(ArrayRef<InterpreterValue> arguments);
   FailureOr<InterpreterValue> valueOf(StringRef source,
@@ -73,13 +73,13 @@ struct FunctionRunner::State : PreparedFunction {
     return function.emitError("cannot be run: ") << status.message();
   }
 
-  std::vector<int64_t> sizes; ///< Of this run, in the order of `bounded`.
+  std::vector<int64_t> sizes; ///< Sizes of this run, in the order of `bounded`.
   FunctionInterface interface;
   std::optional<CodeImage> image;
   AlignedMemory arena, weights;
-  bool arePacked = false;           ///< The weights, in a run before.
-  std::unique_ptr<WorkerTeam> team; ///< Of the run before.
-  int64_t teamThreads = 0;          ///< As that run asked for.
+  bool arePacked = false; ///< Weights have been packed in an earlier run.
+  std::unique_ptr<WorkerTeam> team; ///< Threads of the previous run.
+  int64_t teamThreads = 0;          ///< Their requested number.
 };
 
 FunctionRunner::FunctionRunner(std::unique_ptr<State> state)
@@ -113,7 +113,7 @@ LogicalResult FunctionRunner::State::loadImage(const CPULevel &level) {
       CPUCodeGenerator::create(*module, level);
   if (!generator)
     return report(generator.takeStatus());
-  // The tiles of AMX are registers that a process has to ask for.
+  // Processes must request permission to use AMX tiles.
   if (Status status = enableCpuState({level.name.str(), level.triple(),
                                       cpuLevelFeatures(level.name.str())});
       !status)
@@ -128,7 +128,7 @@ LogicalResult FunctionRunner::State::loadImage(const CPULevel &level) {
       std::fwrite(linked->data(), 1, linked->size(), file) != linked->size() ||
       std::fflush(file) != 0)
     return report(Status(StatusCode::IoError,
-                         "no temporary file for the code can be written"));
+                         "cannot write a temporary file for the code"));
   Expected<CodeImage> loaded =
       CodeImage::load(fileno(file), 0, *linked, function.getName().str());
   std::fclose(file);
@@ -162,7 +162,7 @@ FunctionRunner::compile(func::FuncOp function, const CPULevel &level,
 // Arguments
 //===----------------------------------------------------------------------===//
 
-/// The dimension in which an argument or result is cut, or nothing.
+/// The dimension in which an argument or result is sharded, or nullopt.
 static std::optional<int64_t> shardDim(DictionaryAttr attributes) {
   auto attr = attributes ? attributes.getAs<IntegerAttr>(
                                mlir::llm::LLMDialect::getShardDimAttrName())
@@ -197,7 +197,7 @@ FunctionRunner::State::valueOf(StringRef source,
     return function.emitError("cannot be run: its program reads '")
            << source << "'";
   auto [index, rank] = *argument;
-  if (index >= arguments.size()) // Not one that has been released.
+  if (index >= arguments.size()) // Not a released one.
     return parameters[index - arguments.size()];
   InterpreterValue value = arguments[index];
   std::optional<int64_t> dim = shardDim(function.getArgAttrDict(index));
@@ -207,13 +207,13 @@ FunctionRunner::State::valueOf(StringRef source,
   if (tensor->dim(*dim) % numRanks != 0)
     return function.emitError("argument ")
            << index << ": " << typeString(*tensor)
-           << " cannot be cut in dimension " << *dim << " for " << numRanks
+           << " cannot be sharded in dimension " << *dim << " for " << numRanks
            << " ranks";
   int64_t part = tensor->dim(*dim) / numRanks;
   return InterpreterValue(tensor->slice(*dim, rank * part, part));
 }
 
-/// The numbers of a value that a buffer holds.
+/// The elements of a value in a buffer.
 static Tensor numbersOf(const InterpreterValue &value) {
   if (auto *quantized = std::get_if<QuantizedValue>(&value))
     return quantized->format ? quantized->decode() : quantized->numbers;
@@ -231,7 +231,8 @@ FunctionRunner::State::fillInputs(ArrayRef<InterpreterValue> arguments) {
              << index << " is a cache that holds something; compiled code "
              << "starts with empty ones";
   }
-  // A NaN that no computation makes: what is read before it is written shows.
+  // A NaN that computations do not produce, to detect reads of uninitialized
+  // memory.
   constexpr uint32_t unwritten = 0x7fc0dead;
   for (int64_t at = 0; at + 4 <= interface.arenaBytes; at += 4)
     std::memcpy(arena.get() + at, &unwritten, 4);
@@ -248,7 +249,7 @@ LogicalResult
 FunctionRunner::State::packWeights(ArrayRef<InterpreterValue> arguments) {
   for (auto [job, format] :
        llvm::zip_equal(interface.weights, interface.weightFormats)) {
-    // Only the caller's arguments change from run to run.
+    // Only the caller's arguments change between runs.
     auto argument = ArgumentSource::parse(job.source);
     if (arePacked && !(argument && argument->index < arguments.size()))
       continue;
@@ -266,8 +267,8 @@ FunctionRunner::State::packWeights(ArrayRef<InterpreterValue> arguments) {
   return success();
 }
 
-/// What is packed is not read again; parameters that are inputs are, in each
-/// run.
+/// Packed weights are not read again; parameters that are inputs are read in
+/// each run.
 void FunctionRunner::State::releasePacked(size_t numArguments) {
   std::set<size_t> inputs;
   for (const FunctionPort &port : interface.inputs)
@@ -278,10 +279,10 @@ void FunctionRunner::State::releasePacked(size_t numArguments) {
       parameters[i] = Tensor();
 }
 
-/// The threads of the run before, where there are as many.
+/// Reuses the threads of the previous run if their number is the same.
 FailureOr<WorkerTeam *> FunctionRunner::State::teamOf(int64_t threads) {
   if (!team || teamThreads != threads) {
-    team.reset(); // Its threads end before others start.
+    team.reset(); // Ends the old threads before new ones start.
     Expected<std::unique_ptr<WorkerTeam>> made = WorkerTeam::create(threads);
     if (!made)
       return report(made.takeStatus());
@@ -313,7 +314,7 @@ FailureOr<std::unique_ptr<PagedKVCache>> FunctionRunner::State::makeCache() {
 }
 
 //===----------------------------------------------------------------------===//
-// Sizes that a run knows
+// Run-time sizes
 //===----------------------------------------------------------------------===//
 
 /// Copies the elements that both tensors have, index by index.
@@ -376,7 +377,7 @@ FunctionRunner::State::bindSizes(ArrayRef<InterpreterValue> arguments) {
 // Results
 //===----------------------------------------------------------------------===//
 
-/// The tensor type as which a buffer is read, or null for a cache.
+/// The tensor type of a result buffer, or null for a cache.
 static RankedTensorType tensorTypeOf(Type type) {
   if (type.isIntOrIndexOrFloat())
     return RankedTensorType::get({}, type);

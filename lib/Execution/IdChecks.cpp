@@ -18,8 +18,8 @@ using namespace mlir;
 
 namespace llmir {
 
-/// Whether the op gives its first operand in another width, or within the
-/// limits of 32 bits, beyond which there is no id.
+/// Whether the op converts its first operand to another integer width or clamps
+/// it to 32 bits, which preserves valid ids.
 static bool keepsId(Operation *op) {
   if (isa<arith::TruncIOp, arith::ExtSIOp>(op))
     return true;
@@ -31,7 +31,7 @@ static bool keepsId(Operation *op) {
   return limit.getSExtValue() == end;
 }
 
-/// The tensor whose integers the op gives in another width, or null.
+/// The tensor that the op converts to another integer width, or null.
 static Value castOf(linalg::GenericOp op) {
   auto isIdentity = [](AffineMap map) { return map.isIdentity(); };
   if (op.getNumDpsInputs() != 1 ||

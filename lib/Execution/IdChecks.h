@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Arguments of a function that are the ids of an embedding: compiled code takes
-// the nearest row for an id that no row has, so whoever runs it asks before.
+// Arguments of a function that are ids of an embedding: compiled code clamps
+// ids that are out of range, so its callers check them first.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,19 +20,19 @@
 
 namespace llmir {
 
-/// An argument whose numbers are row numbers of a table.
+/// An argument whose elements are row indices of a table.
 struct IdCheck {
-  mlir::Location loc; ///< Of the embedding.
+  mlir::Location loc; ///< Location of the embedding.
   unsigned argument;
-  int64_t rows; ///< Of the table.
+  int64_t rows; ///< Number of rows of the table.
 
-  /// Reports the first id that is not a row's.
+  /// Emits an error for the first id that is out of range.
   mlir::LogicalResult check(llvm::ArrayRef<InterpreterValue> arguments) const;
 };
 
-/// The arguments that embeddings of the function's block look up as they are,
-/// in other shapes or as integers of another width. What a branch or a loop has
-/// inside may not run, and is left to the code.
+/// The arguments that embeddings in the function's block look up, possibly
+/// reshaped or converted to another integer type. Embeddings in branches and
+/// loops may not be executed and are not included.
 std::vector<IdCheck> findIdChecks(mlir::func::FuncOp function);
 
 } // namespace llmir

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// llmir-translate --interpret-model: a traced model, evaluated step by step
-// with the numbers of a checkpoint.
+// llmir-translate --interpret-model: interprets a traced model step by step
+// with the parameters of a checkpoint.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,7 +37,7 @@ namespace {
 struct CommandLine {
   llvm::cl::opt<std::string> checkpoint{
       "checkpoint",
-      llvm::cl::desc("Checkpoint with the numbers of a model's parameters")};
+      llvm::cl::desc("Checkpoint with the parameters of the model")};
   llvm::cl::opt<std::string> ids{
       "ids", llvm::cl::desc("Token ids of each step: 1,2,3;4;5 is a prompt of "
                             "three tokens and two steps of one")};
@@ -53,11 +53,11 @@ static CommandLine &commandLine() {
 // Parameters
 //===----------------------------------------------------------------------===//
 
-/// Fails where a parameter's numbers do not fit into memory beside the `held`
-/// ones of others: once as they are kept, and once where an op works with them.
+/// Fails if a parameter does not fit into memory, given the `held` elements of
+/// others: it is stored once, and once more while an op uses it.
 static Status checkMemory(ArrayRef<int64_t> shape, int64_t held) {
   constexpr double bytesOfNumber = 8, giga = 1e9;
-  double numbers = 1; // No product of sizes overflows.
+  double numbers = 1; // Products of sizes do not overflow.
   for (int64_t size : shape)
     numbers *= static_cast<double>(size);
   const double needed = 2 * numbers * bytesOfNumber;
@@ -67,8 +67,8 @@ static Status checkMemory(ArrayRef<int64_t> shape, int64_t held) {
     return Status::ok();
   char text[160];
   std::snprintf(text, sizeof text,
-                "has %.4g numbers, which need %.4g GB as float64 beside %.4g "
-                "GB of other parameters; this process may have %.4g GB",
+                "has %.4g elements, which need %.4g GB as float64 in addition "
+                "to %.4g GB of other parameters; the memory limit is %.4g GB",
                 numbers, needed / giga, others / giga, usable / giga);
   return Status(StatusCode::ResourceExhausted, text);
 }
@@ -84,7 +84,7 @@ static Expected<Tensor> readValues(const Checkpoint &checkpoint,
     stored.storedRows = (*slice)[1];
   }
   stored.isTransposed = op.getTransposed();
-  // What is stored in blocks is f32 once it is decoded.
+  // Block formats are decoded to f32.
   auto plain = dyn_cast<RankedTensorType>(op.getType());
   LLMIR_RETURN_IF_ERROR(checkMemory(stored.shape, held));
   Tensor values(plain ? *getElementKind(plain.getElementType())
@@ -99,7 +99,7 @@ static Expected<Tensor> readValues(const Checkpoint &checkpoint,
   return values;
 }
 
-/// Reads each parameter when it is first asked for, and keeps it.
+/// Reads each parameter on first use and caches it.
 static std::function<FailureOr<InterpreterValue>(mllm::RegisterOp)>
 parametersOf(const Checkpoint &checkpoint) {
   auto known = std::make_shared<std::map<std::string, Tensor>>();
@@ -124,7 +124,7 @@ parametersOf(const Checkpoint &checkpoint) {
 // Steps
 //===----------------------------------------------------------------------===//
 
-/// The ids of each step; nothing where the text is no such list.
+/// The ids of each step; nullopt if the text is malformed.
 static std::optional<std::vector<std::vector<double>>>
 parseSteps(StringRef text) {
   std::vector<std::vector<double>> steps;
@@ -144,7 +144,7 @@ parseSteps(StringRef text) {
   return steps;
 }
 
-/// The ids as the entry takes them, [tokens] or [1, tokens].
+/// The ids in the shape of the entry's argument, [tokens] or [1, tokens].
 static Tensor idsOf(RankedTensorType type, std::vector<double> ids) {
   reference::Shape shape(size_t(type.getRank()), 1);
   shape.back() = int64_t(ids.size());
@@ -174,11 +174,10 @@ static LogicalResult interpretModel(Operation *op, raw_ostream &output) {
                     : RankedTensorType();
   if (!takesIds || !logits || logits.getRank() < 1)
     return entry.emitOpError(
-        "is no model of token ids: it does not take them alone, as [tokens] "
-        "or [1, tokens], to give logits");
+        "does not map token ids [tokens] or [1, tokens] to logits");
   auto steps = parseSteps(commandLine().ids);
   if (!steps)
-    return op->emitError("--ids must be token ids with commas between, and ; "
+    return op->emitError("--ids must be token ids separated by commas, with ; "
                          "between steps, not '")
            << commandLine().ids << "'";
   Expected<Checkpoint> checkpoint = Checkpoint::open(commandLine().checkpoint);
@@ -204,8 +203,8 @@ void registerInterpretModelTranslation() {
   commandLine();
   static TranslateFromMLIRRegistration registration(
       "interpret-model",
-      "Evaluate a traced model with a checkpoint's numbers; one line of logits "
-      "for each token",
+      "Interpret a traced model with the parameters of a checkpoint; prints "
+      "one line of logits for each token",
       interpretModel, [](DialectRegistry &registry) {
         registry.insert<llm::LLMDialect, mllm::MLLMDialect>();
       });

@@ -32,8 +32,8 @@ static LogicalResult inlineCalls(ModuleOp module) {
   });
 }
 
-/// Copies the function and what it calls into a module of their own and makes
-/// one function of them.
+/// Copies the function and its callees into a new module and inlines the
+/// callees.
 FailureOr<func::FuncOp> PreparedFunction::copyFunction() {
   if (function.isExternal() || !function.getBody().hasOneBlock())
     return function.emitError("cannot be run: it has no body of one block");
@@ -49,7 +49,7 @@ FailureOr<func::FuncOp> PreparedFunction::copyFunction() {
     else if (clone)
       clone.setPublic();
   }
-  // Only what the function reaches; its ops must be those that can be inlined.
+  // Copies reachable functions only, since their ops must be inlinable.
   if (failed(runPasses(
           *module, [](PassManager &pm) { pm.addPass(createSymbolDCEPass()); })))
     return failure();
@@ -64,8 +64,7 @@ FailureOr<func::FuncOp> PreparedFunction::copyFunction() {
   return module->lookupSymbol<func::FuncOp>(function.getSymName());
 }
 
-/// Sizes that only a run knows become arguments, and every tensor as large as
-/// it may be.
+/// Dynamic sizes become arguments, and tensors get their maximum sizes.
 LogicalResult PreparedFunction::boundSizesOf(func::FuncOp copy) {
   if (!hasDynamicSizes(copy))
     return success();
@@ -76,11 +75,11 @@ LogicalResult PreparedFunction::boundSizesOf(func::FuncOp copy) {
   if (failed(sizesOfRuns))
     return failure();
   bounded = std::move(*sizesOfRuns);
-  parameters.resize(bounded->sizes.size()); // Each run says them.
+  parameters.resize(bounded->sizes.size()); // Provided in each run.
   return success();
 }
 
-/// The value of a parameter, which an op of the mllm dialect may have named.
+/// The value of a parameter, possibly registered by an op of the mllm dialect.
 static FailureOr<InterpreterValue>
 valueOfWeight(mlir::llm::WeightOp weight, const InterpreterOptions &options) {
   if (weight->hasAttr(kParameterAttr) && options.parameter)
@@ -89,10 +88,10 @@ valueOfWeight(mlir::llm::WeightOp weight, const InterpreterOptions &options) {
             weight, weight.getNameAttr()));
   if (!weight->hasAttr(kParameterAttr) && options.weight)
     return options.weight(weight);
-  return weight.emitOpError("has no value to run with");
+  return weight.emitOpError("has no value");
 }
 
-/// Parameters become arguments, and what is expected becomes results.
+/// Parameters become arguments, and operands of expectations become results.
 LogicalResult PreparedFunction::prepare(const InterpreterOptions &options) {
   FailureOr<func::FuncOp> copy = copyFunction();
   if (failed(copy))
@@ -106,7 +105,7 @@ LogicalResult PreparedFunction::prepare(const InterpreterOptions &options) {
     if (isa<check::ExpectCloseOp, check::ExpectEqualOp>(op)) {
       if (isa<mlir::llm::PagedKVCacheType>(op.getOperand(0).getType()))
         return op.emitOpError(
-            "compares caches, which compiled code does not give back");
+            "compares caches, which compiled code does not return");
       unsigned first = results.size();
       Expectation expectation{op.getLoc(), first, first + 1, std::nullopt};
       if (auto close = dyn_cast<check::ExpectCloseOp>(op))
@@ -116,7 +115,7 @@ LogicalResult PreparedFunction::prepare(const InterpreterOptions &options) {
       gone.push_back(&op);
     }
   }
-  // Branches and loops have weights inside.
+  // Regions of branches and loops may contain weights.
   SmallVector<mlir::llm::WeightOp> weights;
   copy->walk([&](mlir::llm::WeightOp weight) { weights.push_back(weight); });
   for (mlir::llm::WeightOp weight : weights) {
@@ -131,7 +130,7 @@ LogicalResult PreparedFunction::prepare(const InterpreterOptions &options) {
   for (Operation *op : gone)
     op->erase();
   end->setOperands(results);
-  // The attributes of the signature stay with the caller's function.
+  // The attributes of the signature are read from the caller's function.
   (*copy)->removeAttr(copy->getArgAttrsAttrName());
   (*copy)->removeAttr(copy->getResAttrsAttrName());
   copy->setFunctionType(FunctionType::get(copy->getContext(),

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A copy of a function as the stages of the compiler take it: with what it
-// calls, without checks, and with parameters as arguments.
+// A copy of a function for the stages of the compiler: with its callees
+// inlined, without checks, and with parameters as arguments.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,23 +34,23 @@ runPasses(mlir::ModuleOp module,
 struct Expectation {
   mlir::Location loc;
   unsigned actual, expected;
-  std::optional<double> nmse; ///< Absent: equal bit for bit.
+  std::optional<double> nmse; ///< Absent for bitwise equality.
 };
 
 struct PreparedFunction {
   explicit PreparedFunction(mlir::func::FuncOp function) : function(function) {}
 
-  /// Makes the copy. What cannot be run is reported at the op.
+  /// Creates the copy. Unsupported ops are reported as errors.
   mlir::LogicalResult prepare(const InterpreterOptions &options);
 
-  mlir::func::FuncOp function; ///< The caller's.
+  mlir::func::FuncOp function; ///< The caller's function.
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  llvm::SmallVector<mlir::Type> resultTypes; ///< Of the copy.
+  llvm::SmallVector<mlir::Type> resultTypes; ///< Result types of the copy.
   std::vector<Expectation> expectations;
   std::vector<IdCheck> idChecks;
   std::vector<InterpreterValue> parameters; ///< Arguments after the caller's.
   int64_t numRanks = 1;
-  /// Present where sizes are read when the code runs.
+  /// Present if sizes are read at run time.
   std::optional<BoundedSizes> bounded;
 
 private:

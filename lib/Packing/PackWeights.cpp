@@ -22,14 +22,14 @@
 
 namespace llmir {
 
-/// About as many bytes are packed at once: enough for all cores, and little
-/// beside a model.
+/// Approximate size of a chunk: enough work for all cores, and small compared
+/// to a model.
 static constexpr int64_t kPieceBytes = int64_t(8) << 20;
 
 static Status noMemory() {
   return Status(StatusCode::ResourceExhausted,
-                "no memory is left to pack the weights in",
-                "free some, or compile on a larger machine");
+                "out of memory while packing weights",
+                "free memory, or compile on a machine with more memory");
 }
 
 /// Packs the tiles [first, end) to `out`.
@@ -44,7 +44,7 @@ static Status packTiles(const TensorPacker &packer, int64_t first, int64_t end,
                                                      : noMemory();
 }
 
-/// The end of a piece that begins with tile `first`.
+/// The end of a chunk that starts with tile `first`.
 static int64_t endOfPiece(const TensorPacker &packer, int64_t first) {
   int64_t end = first + 1;
   while (end < packer.numTiles() &&
@@ -70,14 +70,13 @@ Status packTensor(const CheckpointTensor &tensor, const PackJob &job,
 }
 
 namespace {
-/// Appends pieces in order while the next one is being packed.
+/// Appends chunks in order while the next one is being packed.
 class PieceWriter {
 public:
   explicit PieceWriter(ArtifactWriter &writer) : writer(writer) {}
   ~PieceWriter() { (void)wait(); }
 
-  /// Memory for the next piece, which nothing reads any more; null where there
-  /// is none.
+  /// Unused memory for the next chunk; null if out of memory.
   uint8_t *buffer(int64_t bytes) {
     std::vector<uint8_t> &next = buffers[number % 2];
     try {
@@ -87,14 +86,15 @@ public:
     }
     return next.data();
   }
-  /// Writes what buffer() gave last; says how the piece before it went.
+  /// Starts to write the last result of buffer(); returns the status of the
+  /// previous chunk.
   Status write() {
     Status before = wait();
     std::vector<uint8_t> &piece = buffers[number++ % 2];
     auto append = [this, &piece] { return writer.append(piece); };
     try {
       underWay = std::async(std::launch::async, append);
-    } catch (const std::exception &) { // No thread, or no memory for one.
+    } catch (const std::exception &) { // Thread creation failed.
       underWay = std::async(std::launch::deferred, append);
     }
     return before;

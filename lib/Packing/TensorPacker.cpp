@@ -16,8 +16,8 @@
 
 namespace llmir {
 
-/// The stored row that holds true row `row`. Files for rotation of adjacent
-/// pairs store true row j of a head at 2j and true row j + D/2 at 2j + 1.
+/// The stored row of row `row`. Files for rotation of adjacent pairs store row
+/// j of a head at 2j and row j + D/2 at 2j + 1.
 static int64_t storedRow(const PackJob &job, int64_t row) {
   if (job.unpermuteHeads == 0)
     return job.firstRow + row;
@@ -46,19 +46,21 @@ Expected<TensorPacker> TensorPacker::create(const CheckpointTensor &tensor,
     return Status(StatusCode::InvalidFile,
                   "tensor '" + job.source + "' has " +
                       std::to_string(tensor.bytes.size()) +
-                      " bytes, which is not its shape " + tensor.shapeText(),
-                  "the file is damaged: fetch it again");
+                      " bytes, which does not match its shape " +
+                      tensor.shapeText(),
+                  "the file is damaged: download it again");
   if (job.isTransposed && isBlockFormat(*format))
     return Status(StatusCode::Unsupported,
                   "tensor '" + job.source + "' is stored as columns of " +
-                      tensor.storageName + " blocks, which cannot be turned",
+                      tensor.storageName +
+                      " blocks, which cannot be transposed",
                   "use a checkpoint in F32, F16 or BF16");
   TensorPacker packer(tensor, *format, job);
   if (packer.tileAt(packer.numTiles()) != job.bytes)
     return Status(StatusCode::Internal,
                   "tensor '" + job.source + "' packs to " +
                       std::to_string(packer.tileAt(packer.numTiles())) +
-                      " bytes, its program has room for " +
+                      " bytes, but its program allocates " +
                       std::to_string(job.bytes));
   return packer;
 }
@@ -97,7 +99,8 @@ Span<const uint8_t> TensorPacker::storedBytes(int64_t first,
                                               int64_t end) const {
   if (job.isVector)
     return {stored, static_cast<size_t>(rowBytes)};
-  // Every tile reads of every stored row there: all are done with at the end.
+  // There, every tile reads from every stored row, so rows can be released only
+  // at the end.
   if (job.isTransposed)
     return {stored,
             end == numTiles() ? static_cast<size_t>(storedRows * rowBytes) : 0};
@@ -128,7 +131,7 @@ int64_t TensorPacker::rowsOf(int64_t tile) const {
 }
 
 void TensorPacker::packTile(int64_t tile, uint8_t *out) const {
-  // Tails of rows and of K, and what pads a matrix to whole lines.
+  // Handles partial tiles of rows and of K, and the padding to whole lines.
   std::memset(out, 0, tileAt(tile + 1) - tileAt(tile));
   if (way == Way::Vector)
     return packVector(out);
@@ -159,8 +162,8 @@ void TensorPacker::packVector(uint8_t *out) const {
     std::memcpy(out + 4 * i, &values[storedRow(job, i)], 4);
 }
 
-/// Word after word, the last one possibly cut short. The rows of a line are
-/// written together.
+/// Word by word, the last one possibly partial. The rows of a line are written
+/// together.
 void TensorPacker::packWords(const Rows &row, int64_t rows,
                              uint8_t *out) const {
   const int64_t whole = rowBytes / 4 * 4;

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Packs any stretch of a tensor's tiles: plain formats word by word, block
-// formats by taking their blocks apart, anything else by quantizing rows.
+// Packs ranges of a tensor's tiles: copies words of plain formats, unpacks
+// blocks of block formats, and quantizes rows otherwise.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,21 +22,21 @@ namespace llmir {
 
 class TensorPacker {
 public:
-  /// Fails with InvalidFile where the tensor's bytes are not those of its
-  /// shape, and with Unsupported for a format that nothing computes with.
+  /// Fails with InvalidFile if the size of the tensor does not match its shape,
+  /// and with Unsupported for unsupported formats.
   static Expected<TensorPacker> create(const CheckpointTensor &tensor,
                                        const PackJob &job);
 
-  /// Tiles of all matrices; a vector is one.
+  /// Number of tiles of all matrices; a vector is one tile.
   int64_t numTiles() const {
     return job.isVector ? 1 : job.matrices * tilesPerMatrix();
   }
-  /// Where a tile begins in the packed tensor; that of numTiles() is the end.
+  /// The offset of a tile in the packed tensor; that of numTiles() is the end.
   int64_t tileAt(int64_t tile) const;
-  /// The stored bytes of the tiles [first, end), about: what is permuted within
-  /// a head may lie beside them.
+  /// Approximately the stored bytes of the tiles [first, end): rows permuted
+  /// within a head may be outside.
   Span<const uint8_t> storedBytes(int64_t first, int64_t end) const;
-  /// Packs tile number `tile` into `out`, up to where the next one begins.
+  /// Packs tile `tile` to `out`, up to the start of the next one.
   void packTile(int64_t tile, uint8_t *out) const;
 
 private:
@@ -45,14 +45,13 @@ private:
   TensorPacker(const CheckpointTensor &tensor, TensorFormat format,
                const PackJob &job);
   int64_t tilesPerMatrix() const { return ceilDiv(job.rows, kTileRows); }
-  /// The number of row r of a tile in the stored matrices.
+  /// The index of row r of a tile in the stored matrices.
   int64_t storedRowAt(int64_t tile, int64_t r) const;
   int64_t rowsOf(int64_t tile) const;
-  /// Row r of a tile where the stored matrix is [columns, rows], copied to
-  /// `out`.
+  /// Copies row r of a tile to `out` if the stored matrix is [columns, rows].
   void copyColumn(int64_t tile, int64_t r, uint8_t *out) const;
 
-  /// The bytes of a tile's rows.
+  /// The stored bytes of a tile's rows.
   using Rows = std::array<const uint8_t *, kTileRows>;
 
   void packVector(uint8_t *out) const;
@@ -63,10 +62,11 @@ private:
   PackJob job;
   TensorFormat format;
   Way way;
-  IntegerMatrixLayout layout; ///< Of Blocks and Quantize.
+  IntegerMatrixLayout layout; ///< Format for Blocks and Quantize.
   const uint8_t *stored;
-  int64_t storedRows; ///< Of a matrix, of which the packed one may be a part.
-  int64_t rowBytes;   ///< Of a row; of a vector all of it.
+  int64_t storedRows; ///< Rows of a stored matrix, of which the packed one may
+                      ///< be a slice.
+  int64_t rowBytes;   ///< Bytes of a row, or of a whole vector.
   int64_t tileBytes, matrixBytes;
 };
 

@@ -41,7 +41,7 @@ void buildOptimizeStage(OpPassManager &pm) {
 void buildFunctionStage(OpPassManager &pm) {
   pm.addPass(createInlinerPass());
   pm.addPass(createSymbolDCEPass());
-  // A program has one pool: what an append leaves is all there is.
+  // A program has a single pool, updated in place.
   pm.addNestedPass<func::FuncOp>(mlir::llm::createCheckCacheUse());
   pm.addNestedPass<func::FuncOp>(mlir::llm::createLowerKVCacheOps());
   pm.addPass(mlir::llm::createLLMLowering());
@@ -70,7 +70,7 @@ void buildLLVMStage(OpPassManager &pm) {
   // Passes that look at one kernel at a time are nested, so that kernels are
   // lowered side by side.
   OpPassManager &kernels = pm.nest<func::FuncOp>();
-  // Subviews become offset arithmetic, which only then is affine.
+  // Subviews become offset arithmetic, which is lowered with the affine ops.
   kernels.addPass(memref::createExpandStridedMetadataPass());
   kernels.addPass(createLowerAffinePass());
   kernels.addPass(createSCFToControlFlowPass());
@@ -78,7 +78,7 @@ void buildLLVMStage(OpPassManager &pm) {
   kernels.addPass(createConvertMathToLLVMPass());
   kernels.addPass(createArithToLLVMConversionPass());
   pm.addPass(createFinalizeMemRefToLLVMConversionPass());
-  // Kernels take plain addresses: that is their contract with the program.
+  // Kernels take bare pointers as arguments.
   ConvertFuncToLLVMPassOptions functions;
   functions.useBarePtrCallConv = true;
   pm.addPass(createConvertFuncToLLVMPass(functions));
@@ -95,13 +95,14 @@ void registerLLMIRPipelines() {
       "llmir-llm-stage", "mllm to llm: ragged batch, paged KV cache",
       buildLLMStage);
   PassPipelineRegistration<>("llmir-optimize-stage",
-                             "Equal layers as one function",
+                             "Merge equal layers into one function",
                              buildOptimizeStage);
-  PassPipelineRegistration<>("llmir-function-stage",
-                             "A function of ops that have kernels",
-                             buildFunctionStage);
+  PassPipelineRegistration<>(
+      "llmir-function-stage",
+      "Decompose and fuse the ops of a function for kernels",
+      buildFunctionStage);
   PassPipelineRegistration<LowerStageOptions>(
-      "llmir-program-stage", "llm to a program with planned memory",
+      "llmir-program-stage", "llm to program with planned memory",
       buildProgramStage);
   PassPipelineRegistration<LowerStageOptions>(
       "llmir-kernel-stage", "Kernels to loops and vectors", buildKernelStage);

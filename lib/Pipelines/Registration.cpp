@@ -50,7 +50,7 @@ void registerAllLLMIRDialects(DialectRegistry &registry) {
               scf::SCFDialect, tensor::TensorDialect, vector::VectorDialect>();
   func::registerInlinerExtension(registry);
 
-  // What One-Shot Bufferize needs to know of functions with a cache.
+  // Enables One-Shot Bufferize on functions with a cache.
   arith::registerBufferizableOpInterfaceExternalModels(registry);
   bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(
       registry);

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Compilation as a whole: what the artifact says of the model, where it stops,
-// and what it refuses before it begins.
+// Whole compilations: the metadata of the artifact, the stages at which they
+// stop, and errors reported before they start.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +32,7 @@ namespace {
 
 class CompilationOf : public testing::Test {
 protected:
-  /// Writes the model as a folder and gives options that compile it.
+  /// Writes the model as a directory and returns options that compile it.
   CompilationOptions optionsFor(TinyModel model) {
     model.complete();
     auto opened = model.open(folder);
@@ -49,7 +49,7 @@ protected:
     return Compilation(options).run(report);
   }
 
-  /// Compiles and opens what was written.
+  /// Compiles and opens the output.
   std::shared_ptr<const Artifact> artifact(const CompilationOptions &options) {
     Status status = compile(options);
     EXPECT_TRUE(status.isOk()) << status.message();
@@ -242,7 +242,7 @@ TEST_F(CompilationOf, ReportsWhatCannotBeReadOrWritten) {
   EXPECT_NE(status.cause().find("absent"), std::string::npos) << status.cause();
 }
 
-/// A model whose last product is not what it returns.
+/// A model that does not return its last product.
 static constexpr const char *kWithoutHead = R"(
 mllm.tensor.register @up : tensor<32x32xf32> {source = "up"}
 mllm.graph.subgraph @model(%x: tensor<2x32xf32>) -> tensor<2x32xf32> attributes {entry} {
@@ -280,7 +280,7 @@ TEST(CompilationRecipe, OfASchemeFitsModelsWithoutAHead) {
       << error;
 }
 
-/// A model whose one product is what it returns.
+/// A model that returns its only product.
 static constexpr const char *kOnlyHead = R"(
 mllm.tensor.register @head : tensor<32x32xf32> {source = "head"}
 mllm.graph.subgraph @model(%x: tensor<2x32xf32>) -> tensor<2x32xf32> attributes {entry} {

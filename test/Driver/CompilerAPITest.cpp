@@ -18,7 +18,7 @@
 
 namespace {
 
-/// Compiles and gives the result with the message.
+/// Compiles and returns the result with the message.
 std::pair<int, std::string> compile(const LLMIRCompileOptions *options) {
   char *message = nullptr;
   int result = llmirCompile(options, &message);

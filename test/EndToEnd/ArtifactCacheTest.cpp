@@ -141,7 +141,7 @@ TEST_F(ArtifactCacheTest, RefusesAFolderThatOthersMayWriteTo) {
 
 TEST_F(ArtifactCacheTest, RefusesTheFolderOfAnotherUser) {
   if (geteuid() != 0)
-    GTEST_SKIP() << "only root can give a folder away";
+    GTEST_SKIP() << "only root can give a directory away";
   openCache();
   ASSERT_EQ(chown(options.folder.c_str(), 12345, 12345), 0);
   Expected<ArtifactCache> cache = ArtifactCache::open(options);
@@ -149,8 +149,8 @@ TEST_F(ArtifactCacheTest, RefusesTheFolderOfAnotherUser) {
   EXPECT_NE(cache.status().cause().find("12345"), std::string::npos);
 }
 
-/// The folder is this user's, and a file in it is not: it came there in another
-/// way, and artifacts are programs.
+/// The directory is this user's, and a file in it is not: it came there in
+/// another way, and artifacts are programs.
 TEST_F(ArtifactCacheTest, MakesAgainWhatOthersMayWrite) {
   ArtifactCache cache = openCache();
   const std::string path = *get(cache, "a");
@@ -209,7 +209,7 @@ TEST_F(ArtifactCacheTest, AFolderInAFilesPlaceIsRemovedOrNamed) {
     for (const char *other : {".llmir", ".key", ".lock"})
       std::filesystem::remove_all(base + other);
     ASSERT_TRUE(std::filesystem::create_directory(place));
-    EXPECT_TRUE(get(cache, "a")); // An empty one is nobody's loss.
+    EXPECT_TRUE(get(cache, "a")); // An empty one is removed.
     EXPECT_TRUE(std::filesystem::is_regular_file(place));
     for (const char *other : {".llmir", ".key", ".lock"})
       std::filesystem::remove_all(base + other);
@@ -217,7 +217,7 @@ TEST_F(ArtifactCacheTest, AFolderInAFilesPlaceIsRemovedOrNamed) {
     ASSERT_TRUE(writeFileAtomically(place + "/letter.txt", "x"));
     Expected<std::string> refused = get(cache, "a");
     ASSERT_FALSE(refused);
-    EXPECT_NE(refused.status().cause().find("'" + place + "' is a folder"),
+    EXPECT_NE(refused.status().cause().find("'" + place + "' is a directory"),
               std::string::npos)
         << refused.status().message();
     EXPECT_EQ(refused.status().advice(), "remove it: rm -r '" + place + "'");

@@ -37,8 +37,8 @@ using mlir::ModuleOp;
 
 namespace {
 
-/// The step of a model; what went wrong where there is none. The product has a
-/// module around the model, which is taken away.
+/// The step of a model, or an error message. The product has a module around
+/// the model, which is taken away.
 std::string textAfter(ModuleOp module) {
   mlir::PassManager manager(module.getContext());
   std::string text;
@@ -96,7 +96,7 @@ protected:
 TEST_P(AttentionFormsTest, GiveTheSameStep) {
   using ::mllm::Tensor;
   EXPECT_NE(fused.find("llm.paged_attention"), std::string::npos) << fused;
-  // Nothing is normalised: names, weights, order and numbers are the same.
+  // Nothing is normalized: names, weights, order and numbers are the same.
   EXPECT_EQ(
       explicitForm(Tensor::empty({1, ::mllm::dim("seq")}, ::mllm::kInt64)),
       fused);
@@ -116,7 +116,7 @@ TEST_P(AttentionFormsTest, SeveralSequencesAreRefused) {
   }
 }
 
-/// The logits of a prompt and of two tokens behind it, with random weights.
+/// The logits of a prompt and of two tokens after it, with random weights.
 std::vector<double> evaluate(ModuleOp module) {
   ModelState state;
   InterpreterOptions options;
@@ -160,7 +160,8 @@ TEST_P(AttentionFormsTest, FusionKeepsWhatIsComputed) {
     error += (after[i] - before[i]) * (after[i] - before[i]);
     square += before[i] * before[i];
   }
-  // Scores and shares are rounded to f32 where they are values.
+  // Scores and probabilities are rounded to f32 if they are values of the
+  // graph.
   EXPECT_GT(square, 0);
   EXPECT_LE(error, 1e-10 * square);
 }

@@ -38,7 +38,7 @@ protected:
     return result;
   }
 
-  /// All bytes of the pool, layer by layer (guard pages lie between them).
+  /// All bytes of the pool, layer by layer (with guard pages between layers).
   std::vector<uint8_t> poolBytes() {
     const PagedKVCache &cache = run->cache();
     const auto size = static_cast<size_t>(cache.blockLayout().blockBytes() *
@@ -111,7 +111,7 @@ TEST_P(BatchErrors, BadRequestsChangeNothing) {
 }
 
 TEST_P(BatchErrors, AFullPoolChangesNothing) {
-  // A third text takes a block; the others want one more each.
+  // A third text takes a block; the others need one more each.
   const auto block = static_cast<size_t>(run->info().kvBlockSize);
   const TokenIds ofOne(block + 1 - one.done, 3), ofTwo(block + 1 - two.done, 3);
   const TokenIds third = run.text(3, 50);
@@ -125,7 +125,7 @@ TEST_P(BatchErrors, AFullPoolChangesNothing) {
 }
 
 TEST_P(BatchErrors, ACopyThatDoesNotFitChangesNothing) {
-  // A fork shares the last block, half full: one more token wants a copy.
+  // A fork shares the last block, half full: one more token needs a copy.
   Story fork = run.branch(one, 20, one.text);
   ASSERT_NO_FATAL_FAILURE(run.step(two, 40));
   TokenIds rest = run.text(4, 16);

@@ -224,8 +224,8 @@ TEST_P(BatchInvariance, InUsedMemory) {
 }
 
 // SPEC: 4 150
-// A pool too small for all: the youngest sequence gives its blocks back and
-// begins again later; the others do not notice.
+// A pool too small for all: the newest sequence frees its blocks and begins
+// again later; the others do not notice.
 TEST_P(BatchInvariance, PreemptedAndResumed) {
   BatchRunner run = runner(9);
   ASSERT_TRUE(run.ready());
@@ -257,7 +257,7 @@ TEST_P(BatchInvariance, ToTheEndOfTheContext) {
   ASSERT_NO_FATAL_FAILURE(run.step({{&other, 20}, {&full, 3}}));
   ASSERT_NO_FATAL_FAILURE(run.step({{&full, 1}, {&other, 1}}));
   ASSERT_NO_FATAL_FAILURE(run.step({{&full, 1}, {&other, 1}}));
-  // Full; the other one goes on.
+  // Full; the other one continues.
   EXPECT_EQ(run->step(Span<const SequenceStep>()).status().code(),
             StatusCode::InvalidArgument);
   SequenceStep beyond;
@@ -268,7 +268,7 @@ TEST_P(BatchInvariance, ToTheEndOfTheContext) {
   ASSERT_NO_FATAL_FAILURE(run.finish(other, 1));
 }
 
-// What nobody thought of: random pieces, orders, forks, ends and poison.
+// Random chunks, orders, forks, ends and poison.
 TEST_P(BatchInvariance, RandomSchedules) {
   BatchRunner run = runner(40);
   ASSERT_TRUE(run.ready());

@@ -38,7 +38,7 @@ std::unique_ptr<Executor> openExecutor(const std::string &model,
                                        const ExecutorOptions &options) {
   const char *folder = std::getenv("LLMIR_BATCH_MODELS");
   if (!folder) {
-    ADD_FAILURE() << "LLMIR_BATCH_MODELS names no folder: make one with "
+    ADD_FAILURE() << "LLMIR_BATCH_MODELS names no directory: make one with "
                      "test/EndToEnd/batch_models.py";
     return nullptr;
   }
@@ -147,7 +147,7 @@ Story BatchRunner::branch(const Story &source, size_t shared, TokenIds text) {
 /// At most `most` of `tokens`, the last one among them, spread evenly.
 std::vector<int32_t> BatchRunner::chooseRows(size_t tokens, size_t most) const {
   size_t count = std::min(tokens, most);
-  if (steps % 4 == 3) // Often a prompt gives one row and a long one none.
+  if (steps % 4 == 3) // Usually a prompt requests one row, and a long one none.
     count = tokens > 20 ? 0 : 1;
   std::vector<int32_t> rows(count);
   for (size_t i = 0; i < count; ++i)

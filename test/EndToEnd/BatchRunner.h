@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Runs compiled models step by step and holds every row of logits, bit by bit,
-// to what the same text gives when it is alone: in fresh memory, one token per
-// step, one thread.
+// with those of the same text alone: in new memory, one token per step, one
+// thread.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,13 +30,13 @@ namespace llmir::test {
 using TokenIds = std::vector<int32_t>;
 
 /// An executor of the artifact that batch_models.py compiled from `model`, in
-/// the folder that LLMIR_BATCH_MODELS names. Null with a failed expectation
+/// the directory that LLMIR_BATCH_MODELS names. Null with a failed expectation
 /// where there is none.
 std::unique_ptr<Executor> openExecutor(const std::string &model,
                                        const ExecutorOptions &options);
 
 /// The logits [text, vocabulary] of `text` alone; computed once per text and
-/// kept. Empty with a failed expectation where that is not possible.
+/// kept. Empty with a failed expectation if that is not possible.
 const std::vector<float> &logitsAlone(const std::string &model,
                                       const TokenIds &text);
 
@@ -66,7 +66,7 @@ public:
   /// hold the same token.
   TokenIds text(unsigned seed, size_t length) const;
 
-  /// Begins a sequence of its own for `text`.
+  /// Starts a new sequence for `text`.
   Story begin(TokenIds text);
   void end(const Story &story);
 

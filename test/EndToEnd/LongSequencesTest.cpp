@@ -31,7 +31,7 @@ protected:
   /// Room for several sequences of the whole context.
   BatchRunner runner() { return BatchTest::runner(700); }
 
-  /// Feeds a story up to `done` tokens in pieces of the token budget.
+  /// Processes a story up to `done` tokens in chunks of the token budget.
   static void feed(BatchRunner &run, Story &story, size_t done) {
     while (story.done < done)
       ASSERT_NO_FATAL_FAILURE(
@@ -79,7 +79,8 @@ TEST_P(LongSequences, SixteenAtOnce) {
         feed(run, stories[i], lengths[i / 2] + (i == 15 ? chunk : 0)));
   for (size_t decode = 0; decode < 6; ++decode) {
     BatchRunner::Parts parts;
-    for (size_t i = 0; i < 16; ++i) // One of them reads a piece of its prompt.
+    for (size_t i = 0; i < 16;
+         ++i) // One of them processes a chunk of its prompt.
       parts.emplace_back(&stories[(i + decode) % 16], i == 5 ? 30 : 1);
     ASSERT_NO_FATAL_FAILURE(run.step(parts));
   }
@@ -102,7 +103,7 @@ TEST_P(LongSequences, ForksShareChunks) {
   }
 }
 
-// Alone with all workers, a sequence's chunks are dealt out; beside others they
+// Alone with all workers, a sequence's chunks are distributed; with others they
 // are not.
 TEST_P(LongSequences, AloneAndInCompanyInTurn) {
   BatchRunner run = runner();

@@ -51,7 +51,7 @@ static std::string writeReference(const std::vector<float> &values) {
   return path;
 }
 
-// A model that gives NaN has no divergence; an order with NaN is none.
+// A model that returns NaN has no divergence; NaN cannot be ordered.
 TEST(Measuring, DivergenceOfNaNIsNaN) {
   std::string path = writeReference({0, 1, 1, 0, 2, 3});
   auto divergence = Divergence::open(path, 3, 2);

@@ -8,13 +8,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Programs that are wrong in ways nobody thought of: texts of real programs
-// with numbers, operands, names, words and lines changed. Each is refused in
-// one line, or runs without touching memory that is not its own.
+// Mutated programs: texts of real programs with numbers, operands, names, words
+// and lines changed. Each is rejected in one line, or runs without touching
+// memory that is not its own.
 //
 //   LLMIR_MUTANTS=5000 LLMIR_MUTANT_SEED=7   more of them, all of which run
 //
-// Each mutant has a process of its own; arena, logits, tables and cache lie
+// Each mutant runs in its own process; arena, logits, tables and cache are
 // between unreadable pages there.
 //
 //===----------------------------------------------------------------------===//
@@ -108,10 +108,10 @@ public:
 private:
   int pick(size_t count) { return static_cast<int>(random() % count); }
 
-  /// Where the program begins: what stands before are facts about the model.
+  /// The start of the program, after the properties of the model.
   size_t start() const { return text.find("mllm.program.fragment"); }
 
-  /// Most changes leave a text that can be read: what is behind the parser is
+  /// Most changes leave a text that can be parsed: the code after the parser is
   /// to be tried.
   void change() {
     switch (pick(10)) {
@@ -134,7 +134,7 @@ private:
   struct Range {
     size_t begin, end;
   };
-  /// What stands between the two, the first included.
+  /// The text between the two, including the first one.
   std::vector<Range> pieces(const std::string &first, const std::string &last) {
     std::vector<Range> found;
     for (size_t i = text.find(first, start()); i != std::string::npos;
@@ -149,7 +149,7 @@ private:
     return text.substr(range.begin, range.end - range.begin);
   }
 
-  /// A buffer type becomes another one wherever it stands.
+  /// A buffer type is replaced everywhere.
   void changeType() {
     std::vector<Range> types = pieces("memref<", ">");
     if (types.empty())
@@ -204,7 +204,7 @@ private:
   /// or goes; numbers of jumps and layers are such, too.
   void changeParameter() {
     std::vector<Range> values = pieces(" = ", ",");
-    for (const char *before : {" below ", "set_layer ", "few_tokens = "})
+    for (const char *before : {" below ", "set_layer ", "decode_tokens = "})
       for (Range each : pieces(before, "\n"))
         values.push_back({each.begin, each.begin + std::strlen(before) + 1});
     if (values.empty())
@@ -260,7 +260,7 @@ private:
         choices[static_cast<size_t>(pick(std::size(choices)))]);
   }
 
-  /// What another token of the kind says.
+  /// The text of another token of that kind.
   std::string another(const std::vector<Token> &tokens, const Token &token) {
     std::vector<Token> same;
     for (const Token &other : tokens)
@@ -270,7 +270,7 @@ private:
     return text.substr(chosen.begin, chosen.end - chosen.begin);
   }
 
-  /// Takes a line away, says it twice, or lets two change places.
+  /// Removes a line, repeats it, or swaps two lines.
   void changeLines() {
     // Every other time an instruction is one line.
     const bool whole = pick(2) == 0;
@@ -396,14 +396,14 @@ int64_t numberFrom(const char *variable, int64_t otherwise) {
 class ProgramMutants : public testing::TestWithParam<const char *> {
 protected:
   /// Seconds that a mutant may run: one may jump for ever.
-  static constexpr unsigned kMostSeconds = 120;
+  static constexpr unsigned kMaxSeconds = 120;
 
-  /// Judges in a process of its own; gives its status as waitpid has it.
+  /// Checks a mutant in a child process; returns its status from waitpid.
   int judgeApart(const std::string &base, const std::string &program,
                  bool runs) {
     pid_t child = fork();
     if (child == 0) {
-      alarm(kMostSeconds);
+      alarm(kMaxSeconds);
       std::optional<AddressSpaceLimit> limit;
       if (canLimitAddressSpace)
         limit.emplace(int64_t(6) << 30);
@@ -417,7 +417,7 @@ protected:
 
 TEST_P(ProgramMutants, AreRefusedOrKeepToTheirMemory) {
   const char *folder = std::getenv("LLMIR_MUTANT_MODELS");
-  ASSERT_TRUE(folder) << "LLMIR_MUTANT_MODELS names the folder";
+  ASSERT_TRUE(folder) << "LLMIR_MUTANT_MODELS names the directory";
   const std::string base = std::string(folder) + "/" + GetParam() + ".llmir";
   const std::string original =
       readFile(std::string(folder) + "/" + GetParam() + ".txt");

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs artifacts whose info, or whose weights' length, was changed after they were made, with right checksums.
 
-    artifact_fields.py --work FOLDER --llmir PROGRAM
+    artifact_fields.py --work DIR --llmir PROGRAM
 
 Every number of the info becomes 0, -1, one more, one less, twice as much and huge. The artifact is refused in one line,
 or runs and computes what it computed before; it never crashes. What the code has as constants is always refused.
@@ -54,7 +54,7 @@ def rewrite(source, target, changes):
 
 
 def numbers_below(value, path=()):
-    """The paths of all numbers; of a list, those of its first and last element."""
+    """The paths of all numbers; for a list, those of its first and last element."""
     if isinstance(value, bool) or value is None or isinstance(value, str):
         return
     if isinstance(value, dict):
@@ -105,7 +105,7 @@ class Artifacts:
         if answer.code == 0:
             same = not same_ids or json.loads(answer.out)["ids"] == self.ids
             check(name, same and not must_fail, answer)
-        else:  # Wrong usage where the prompt does not fit into what the artifact claims.
+        else:  # Wrong usage if the prompt exceeds the limits in the artifact.
             check(name, answer.code in (1, 2) and not answer.out and answer.err.startswith("llmir: ")
                   and answer.err.count("\n") == 1 and "; " in answer.err, answer)
         return answer

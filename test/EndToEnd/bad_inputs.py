@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Gives the llmir command bad input and checks how it refuses it.
 
-    bad_inputs.py --work FOLDER --llmir PROGRAM [GROUP]...
+    bad_inputs.py --work DIR --llmir PROGRAM [GROUP]...
 
 Groups: folders (Hugging Face), gguf, requests, artifacts. Each case must end soon with exit code 1,
 print nothing on stdout and one line on stderr that begins with "llmir: ", names what the case says
@@ -43,7 +43,7 @@ def write_bytes(path, data):
 
 
 def files_below(*folders):
-    """Every file that a failed command might leave; locks are empty and stay."""
+    """Every file that a failed command might leave, except for empty locks."""
     return {os.path.join(place, name) for folder in folders for place, _, names in os.walk(folder)
             for name in names if not name.endswith(".lock")}
 
@@ -62,7 +62,7 @@ class Suite:
         return os.path.join(self.work, *parts)
 
     def refuse(self, name, arguments, *needles, code=1):
-        """Runs a command that must fail as the module's docstring says."""
+        """Runs a command that must fail as described in the module's docstring."""
         before = files_below(self.cache, self.outputs)
         start = time.time()
         try:
@@ -90,7 +90,7 @@ class Suite:
         self.check(name, not problems, "\n     ".join(["; ".join(problems) or "%.2f s" % seconds, text]))
 
 
-# --- Hugging Face folders ---------------------------------------------------------------------
+# --- Hugging Face model directories ---------------------------------------------------------------------
 
 
 def change_header(path, change):
@@ -209,7 +209,7 @@ def folder_cases(suite):
             f, lambda c: c.update(model_type="mamba", architectures=["MambaForCausalLM"])),
          ("config.json", "mamba")),
     ]
-    # What only the frontend knows: which tensors a model has.
+    # Checked by the frontend: the tensors of a model.
     compile_only = [
         ("missing tensor", lambda f: header_of(f, drop_tensor), (UP,)),
         ("extra tensor", lambda f: header_of(f, add_tensor), ("model.layers.0.extra.weight",)),
@@ -240,7 +240,7 @@ def index_cases(suite, config, weights):
 
     cases = [
         ("missing shard", "model-00009-of-00003.safetensors"),
-        ("shard outside the folder", "../good/model.safetensors"),
+        ("shard outside the directory", "../good/model.safetensors"),
         ("shard by absolute path", os.path.join(suite.path("good"), "model.safetensors")),
     ]
     for name, shard in cases:
@@ -321,8 +321,8 @@ def request_cases(suite):
              (str(config.vocab),)),
             ("text for a model without tokenizer", ["run", artifact, "hello"], ("tokenizer",)),
             ("no such file", ["run", suite.path("nowhere")], ("nowhere",)),
-            ("a folder without a model", ["run", suite.outputs, "hello"], ("has no config.json", "give a Hugging Face")),
-            ("weights alone", ["run", weights_alone], ("contains only weights", "give the folder that contains it")),
+            ("a directory without a model", ["run", suite.outputs, "hello"], ("has no config.json", "give a Hugging Face")),
+            ("weights alone", ["run", weights_alone], ("contains only weights", "give the directory that contains it")),
             ("weights alone, inspected", ["inspect", weights_alone], ("contains only weights",)),
             ("weights alone, for a tokenizer", ["tokenize", weights_alone, "a"], ("contains only weights",)),
             ("another file of a model", ["run", os.path.join(model, "config.json")], ("is not a checkpoint",)),
@@ -333,17 +333,17 @@ def request_cases(suite):
             ("an id outside the vocabulary after the first step",
              ["perplexity", artifact, "--ids", ",".join(["1"] * 64 + ["9999"])], ("9999",)),
             ("ids that are words", ["perplexity", artifact, "--ids", "one,two"], ("one",)),
-            ("logits into a missing folder", ["perplexity", artifact, "--ids", "1,2", "--logits",
+            ("logits into a missing directory", ["perplexity", artifact, "--ids", "1,2", "--logits",
                                               os.path.join(output, "x.npy")], ("x.npy",)),
-            ("artifact into a missing folder", ["compile", model, "-o",
+            ("artifact into a missing directory", ["compile", model, "-o",
                                                 os.path.join(output, "x.llmir"), "--target", quick_level()], ("x.llmir",)),
-            ("artifact over a folder", ["compile", model, "-o", suite.outputs, "--target", quick_level()], ("outputs",)),
+            ("artifact over a directory", ["compile", model, "-o", suite.outputs, "--target", quick_level()], ("outputs",)),
             ("artifact compiled again", ["compile", artifact, "-o", output], ("already compiled",)),
             ("--kv of another artifact", ["run", artifact, "--kv", "bf16", "--prompt-ids", "1"],
              ("--kv", "bf16")),
             ("bench beyond the context", ["bench", artifact, "-p", "100000", "-n", "0"],
              ("100000", str(config.max_positions))),
-            ("cache folder is a file", ["run", model, "--prompt-ids", "1", "--cache-dir", artifact],
+            ("cache directory is a file", ["run", model, "--prompt-ids", "1", "--cache-dir", artifact],
              (artifact,)),
     ):
         suite.refuse(name, arguments, *needles)
@@ -523,7 +523,7 @@ def cached_cases(suite, model, entry):
     for name, change, needle in (
             ("others may write", lambda: os.chmod(entry, 0o666), "may be written by other users"),
             ("that is a link", link, "is a symbolic link"),
-            ("that is a folder", empty_folder, "is a folder")):
+            ("that is a directory", empty_folder, "is a directory")):
         change()
         again = suite.llmir.run(*arguments)
         suite.check("a cached artifact " + name, again.code == 0 and entry + "' " + needle in again.err
@@ -532,7 +532,7 @@ def cached_cases(suite, model, entry):
         suite.check("made again: a cached artifact " + name, again.code == 0 and needle not in again.err, again)
     empty_folder()
     write_bytes(os.path.join(entry, "letter"), b"x")
-    suite.refuse("a cached artifact that is a folder with files", arguments, entry, "; remove it: rm -r ")
+    suite.refuse("a cached artifact that is a directory with files", arguments, entry, "; remove it: rm -r ")
     shutil.rmtree(entry)
 
 

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Counts the barriers of a layer in the program of each family.
 
-    barriers.py --work FOLDER --llmir PROGRAM
+    barriers.py --work DIR --llmir PROGRAM
 """
 
 import os
@@ -18,12 +18,12 @@ from checks import Checks, Command, fresh_folder, work_parser  # noqa: E402
 
 # qkv, rope, append | attention | o_proj, residual | gate, up, their product | down, residual
 DECODE = 5
-# Behind what rows are normalised or made ready for a matmul: in the four places before matmuls.
+# Behind what rows are normalized or made ready for a matmul: in the four places before matmuls.
 ROWS = 4
 SPLIT = 1
 FAMILIES = ("llama3", "qwen2", "qwen3")
 FORMATS = ("none", "q8", "int4:g32:asym")
-KINDS = {"": "always", " unless_few": "many", " if_split": "split"}
+KINDS = {"": "always", " unless_decode": "many", " if_split": "split"}
 
 
 def count(program):

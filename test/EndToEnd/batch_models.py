@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compiles the tiny models that llmir-batch-tests runs.
 
-    batch_models.py --work FOLDER --llmir PROGRAM [--target TARGET] [MODEL]...
+    batch_models.py --work DIR --llmir PROGRAM [--target TARGET] [MODEL]...
 
-Writes FOLDER/MODEL.llmir for each; without names, for all that do not begin with long.
+Writes DIR/MODEL.llmir for each; without names, for all that do not begin with long.
 """
 
 import os
@@ -40,8 +40,8 @@ MODELS = {
              ["--kv", "bf16", "--quantize", "int4:g128:asym"] + SMALL_BUDGET),
 }
 
-# Beyond what attention reads in one piece, with each type of cache; heads of the query share keys
-# in several ways.
+# More than one chunk of attention, with each type of cache; heads of the query
+# share keys in several ways.
 LONG = dict(layers=2, hidden=64, intermediate=96, vocab=67, max_positions=1300)
 for kv, shape in (("f32", dict(family="llama3", dtype="bf16", heads=4, kv_heads=2, head_dim=16)),
                   ("bf16", dict(family="qwen2", dtype="bf16", heads=6, kv_heads=1, head_dim=32)),

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The demo model through the llmir command: compile, run, tokenize, perplexity, cache.
 
-    demo.py --work FOLDER --llmir PROGRAM --model FOLDER
+    demo.py --work DIR --llmir PROGRAM --model DIR
 """
 
 import json
@@ -31,7 +31,7 @@ def check_compile(llmir, model, work):
 
 
 def timed(action):
-    """Processor seconds of the children, so that other tests beside this one do not count."""
+    """CPU time of the child processes, which is independent of other tests."""
     def spent():
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
         return usage.ru_utime + usage.ru_stime

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Programs that are taken apart, changed, put together again and run on the same weights.
+"""Programs that are disassembled, edited, assembled and run on the same weights.
 
-    edited_programs.py --work FOLDER --llmir PROGRAM --llmir-opt PROGRAM --llmir-translate PROGRAM
+    edited_programs.py --work DIR --llmir PROGRAM --llmir-opt PROGRAM --llmir-translate PROGRAM
 """
 
 import copy
@@ -61,7 +61,7 @@ class Bench:
         return self.path(name + ".llmir")
 
     def assemble(self, name, text, fails=False, artifact=None):
-        """Compiles the text; the message where it must not compile."""
+        """Compiles the text; returns the message if it must be rejected."""
         made = self.path(name + ".llmir")
         call = self.llmir.refuse if fails else self.llmir
         shown = call("compile", "--program", self.write(name + ".txt", text), "--weights-of",
@@ -174,7 +174,7 @@ def check_fused(bench):
 
 def check_barriers(bench):
     # The compiler places them, in a text with none and in one with too many.
-    none, removed = re.subn(r"    mllm\.program\.barrier(?: unless_few| if_split)?\n", "", bench.text)
+    none, removed = re.subn(r"    mllm\.program\.barrier(?: unless_decode| if_split)?\n", "", bench.text)
     marked = re.sub(r" per_worker(?: at \d+)?| replicated", "", none)
     many = bench.text.replace("    mllm.program.instruction", "    mllm.program.barrier\n    mllm.program.instruction")
     check("barriers are removed", removed > 5 and "barrier" not in none and marked != none, removed)
@@ -217,7 +217,7 @@ def refusals(bench):
     yield "deep nesting", "[" * 5000, ("brackets",)
     yield "a row of signs", "affine_map<(d0) -> (" + "- " * 5000 + "d0)>", ("signs",)
     yield "an offset of nothing", text.replace("at [%s, " % first_offsets.group(1), "at [%d, " % (1 << 40), 1), (
-        "no weight of the artifact begins",)
+        "no weight of the artifact starts",)
     yield "a weight of another name", text.replace(
         'sources ["model.layers.0.input_layernorm.weight"', 'sources ["model.norm.weight"', 1), (
             "where the artifact has",)
@@ -235,13 +235,13 @@ def refusals(bench):
     yield "a call", re.sub(r"mllm\.kernel\.rope_angles .*", "mllm.program.call @f()", text), ("@f",)
     yield "another entry", text.replace("@llmir_step", "@main"), ("@llmir_step",)
     yield "a function", text.replace("  mllm.program.fragment @weights", (
-        "  func.func private @f()\n  mllm.program.fragment @weights")), ("beside the fragments",)
+        "  func.func private @f()\n  mllm.program.fragment @weights")), ("with the fragments",)
     yield "a field of the context", text.replace("    mllm.program.entry_point\n", (
         "    mllm.program.entry_point\n    mllm.program.set_field num_tokens to 7\n")), (
             "programs of functions",)
-    yield "few tokens that are many", re.sub(r"few_tokens = \d+", "few_tokens = 100000", text), ("one of few",)
+    yield "large decode-sized steps", re.sub(r"decode_tokens = \d+", "decode_tokens = 100000", text), ("decode_tokens",)
     yield "a region that calls", re.sub(r"arith\.negf (%\w+) : f32", (
-        r'llvm.inline_asm "nop", "=f,f" \1 : (f32) -> f32'), text), ("is not a scalar computation",)
+        r'llvm.inline_asm "nop", "=f,f" \1 : (f32) -> f32'), text), ("is not a speculatable scalar computation",)
     yield "a jump to nowhere", text.replace("    mllm.program.exit\n", (
         '    mllm.program.jump "nowhere"\n    mllm.program.exit\n')), ("nowhere",)
     yield "the half of a program", text[:len(text) // 2], ("refused.txt",)

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Every form that `llmir compile --emit` writes, every stage that it ends after, and the code's size.
 
-    forms.py --work FOLDER --llmir PROGRAM --llmir-opt PROGRAM --llvm-tools FOLDER
+    forms.py --work DIR --llmir PROGRAM --llmir-opt PROGRAM --llvm-tools DIR
 """
 
 import json

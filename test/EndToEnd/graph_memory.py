@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Memory of traced models: near the least that any plan needs, and never of two values at once.
 
-    graph_memory.py --work FOLDER --llmir PROGRAM --llmir-opt PROGRAM
+    graph_memory.py --work DIR --llmir PROGRAM --llmir-opt PROGRAM
 """
 
 import os

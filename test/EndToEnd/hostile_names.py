@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Names from files that hold control characters, or 100,000 letters: one line that a terminal may show.
 
-    hostile_names.py --work FOLDER --llmir PROGRAM --llmir-translate PROGRAM
+    hostile_names.py --work DIR --llmir PROGRAM --llmir-translate PROGRAM
 """
 
 import json
@@ -87,7 +87,7 @@ def gguf(suite):
     at = data.index(name)
     entry = at + len(name)  # u32 dimensions, u64 sizes, u32 type, u64 offset.
     for evil, needles in ((b"\x1b[31m\n\r\x07", ("\\x1b[31m",)), (EVIL.encode("utf-8"), ()), (LONG.encode("utf-8"), ())):
-        # Its type is not known, which the message says of the tensor.
+        # Its type is unknown; the message names the tensor.
         write_bytes(path, data[:at - 8] + struct.pack("<Q", len(evil)) + evil + data[entry:entry + 20] +
                     struct.pack("<I", 200) + data[entry + 24:])
         suite.refuse("a tensor in GGUF with a name of %d bytes" % len(evil), ["inspect", path], *needles)
@@ -104,7 +104,7 @@ def artifacts(suite):
         artifact = ArtifactFile(good)
         info = json.loads(json.dumps(whole))
         for target in info["code"]:
-            # Of another processor, which the message says.
+            # For another processor; the message says so.
             target["cpuFeatures"] = ["neon"]
             target[field] = [evil] if field == "cpuFeatures" else evil
         artifact.replace("info", json.dumps(info, separators=(",", ":"), ensure_ascii=False).encode("utf-8"))

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Programs by hand that would touch what is not theirs: refused in a line, or kept to their memory.
+"""Handwritten programs with invalid accesses: rejected with one line, or limited to their memory.
 
-    hostile_programs.py --work FOLDER --llmir PROGRAM --llmir-opt PROGRAM --llmir-translate PROGRAM
+    hostile_programs.py --work DIR --llmir PROGRAM --llmir-opt PROGRAM --llmir-translate PROGRAM
 """
 
 import re
@@ -50,7 +50,7 @@ def refusals(text, experts):
         "a step's weights are those of the artifact")
     yield "a small buffer as a weight", weight_as_buffer(text, "memref<32x16xf32>"), "bytes or more"
     yield "a weight too many", edit(text, LINEAR, r"\1\2\3) bias(\2\3) ins"), "reads a vector of"
-    yield "rows of experts in memory of few tokens", edit(
+    yield "rows of experts in decode-sized memory", edit(
         experts, r"%gated = mllm.program.buffer :", "%gated = mllm.program.buffer per_worker :"), (
             "which is per_worker and has")
     yield "a mask with strides beyond it", with_mask(text, "0, 0, 0, 16, 1"), "rows for it"
@@ -67,7 +67,7 @@ def refusals(text, experts):
     yield "an attribute that no program has", edit(text, r"module attributes \{", (
         "module attributes {a = affine_set<(d0) : (d0 >= 0)>, ")), "'affine_set<(d0) : (d0 >= 0)>"
     yield "a parameter of another kernel", edit(text, r"(kernel\.embedding [^\n{]*\{)", r"\1choices = 2 : i64, "), (
-        "does not know the attribute 'choices'")
+        "has the unknown attribute 'choices'")
     yield "a number of another type", edit(text, r"(kernel\.rms_norm [^\n{]*\{columns = \d+ : )i64", r"\1i32"), (
         "a size from 1 to 2^28")
     yield "a name that stands twice", edit(
@@ -75,9 +75,9 @@ def refusals(text, experts):
             r"\1\2\n  mllm.program.fragment @more data {\n\1  }")), "is the second op called"
     yield "a division by zero", edit(text, r"(\^bb0\([^\n]*\n)", (
         r"\1      %zero = arith.constant 0 : i32\n      %gone = arith.divsi %zero, %zero : i32\n")), (
-            "is not a scalar computation")
+            "is not a speculatable scalar computation")
     yield "a number of a thousand bits", edit(text, r"(\^bb0\([^\n]*\n)", (
-        r"\1      %wide = arith.constant 7 : i1024\n")), "is not a scalar computation"
+        r"\1      %wide = arith.constant 7 : i1024\n")), "is not a speculatable scalar computation"
     many = 1 << 20
     yield "more experts than counts fit on the stack", edit(
         experts, r"(kernel\.moe_sort [^\n]*experts = )4", r"\g<1>%d" % many).replace(
@@ -85,15 +85,15 @@ def refusals(text, experts):
     yield "choices without rows for them", edit(
         experts, r"(kernel\.moe_gate [^\n]*top_k = )2", r"\g<1>3"), "rows for it"
     yield "choices without places for them", edit(
-        experts, r"(kernel\.moe_gather [^\n]*top_k = )2", r"\g<1>3"), "1536 columns or more"
+        experts, r"(kernel\.moe_gather [^\n]*top_k = )2", r"\g<1>3"), "1536 or more columns"
 
 
 def check_lists(bench, experts):
-    """Lists that nothing has sorted, or that hold anything: rows stay those of the buffers."""
+    """Unsorted or uninitialized lists: accesses remain within the buffers."""
     sort = r"    mllm.program.instruction \{\n      mllm.kernel.moe_sort [^\n]*\n    \}\n"
     swapped = edit(edit(experts, r"moe_gather ins\(%pairs,", "moe_gather ins(%junk,"),
                    r"moe_combine ins\(%places,", "moe_combine ins(%junk,")
-    # What was an f32 a moment ago in memory that the planner gives to both.
+    # Memory that previously held f32 elements, shared by the planner.
     swapped = with_buffer(swapped, "junk", "memref<1x1024xi32>")
     for name, text in (("experts", experts), ("lists that nobody writes", edit(experts, sort, "")),
                        ("lists of other buffers", swapped)):

@@ -2,9 +2,9 @@
 """One artifact with code of several CPU levels: the best that runs is chosen, a lower
 one can be forced, and all write the same text.
 
-    levels.py --work FOLDER --llmir PROGRAM [--aarch64 FOLDER] MODEL
+    levels.py --work DIR --llmir PROGRAM [--aarch64 DIR] MODEL
 
-With --aarch64, the runtime that is built for AArch64 in that folder runs the same
+With --aarch64, the runtime that is built for AArch64 in that directory runs the same
 artifact on emulated processors, each of which has exactly one of the levels.
 """
 

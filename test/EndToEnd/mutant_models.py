@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What ProgramMutantsTest changes: artifacts of small models, and programs for them.
 
-    mutant_models.py --llmir PROGRAM --work FOLDER
+    mutant_models.py --llmir PROGRAM --work DIR
 
 Writes llama, gpt2 and moe, each as NAME.llmir and NAME.txt. The program of moe is llama's with a
 mixture of experts in it that no model here has: its lists are data that a program computes.

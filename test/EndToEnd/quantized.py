@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """--quantize and --recipe: logits against the float64 model with the same integers, and the demo model's text.
 
-    quantized.py --work FOLDER --llmir PROGRAM --model FOLDER [GROUP]...
+    quantized.py --work DIR --llmir PROGRAM --model DIR [GROUP]...
 
 Groups: logits, recipes, demo; all unless named.
 """
@@ -41,7 +41,7 @@ def quantized_model(config, weights, scheme):
 
 
 def rounding_of(scheme):
-    """Inputs in int8 unless the scheme says f32; results stay exact."""
+    """Inputs in int8 unless the scheme specifies f32; results are exact."""
     return Rounding(inputs={} if scheme.endswith(":a32") else compiled("f32").inputs)
 
 
@@ -74,8 +74,8 @@ def check_logits(llmir, work):
 
 
 def check_blocks(llmir, work):
-    """--quantize q8 of a folder is what a Q8_0 file of the same weights is, to the bit."""
-    # GPT-2's matrices are columns in the folder, and three of them one tensor.
+    """--quantize q8 of a directory is bit-identical to a Q8_0 file of the same weights."""
+    # GPT-2's matrices are columns in the directory, and three of them one tensor.
     for family in ("qwen2", "gpt2"):
         config, weights = make(family, hidden=128, intermediate=256, head_dim=32, tied=True)
         folder = os.path.join(work, family + "-tied")
@@ -87,7 +87,7 @@ def check_blocks(llmir, work):
         check("%s: q8 is a Q8_0 file" % family, logits[0].tobytes() == logits[1].tobytes())
         check("%s: plain-head leaves the head alone" % family,
               logits[0].tobytes() != logits[2].tobytes())
-    # Rows of 144 are no whole blocks: those of down_proj stay as they are.
+    # Rows of 144 are not whole blocks: those of down_proj are not quantized.
     config, weights = make("llama", hidden=64, intermediate=144, head_dim=32)
     folder, ids = os.path.join(work, "uneven"), [3, 1, 4, 1, 5]
     write_hf(folder, config, weights)
@@ -130,7 +130,7 @@ def check_recipes(llmir, work):
                           ("head=int4:tensor,*=q8", "also an embedding table"),
                           (os.path.join(work, "nowhere"), "nowhere")):
         refused = llmir.run("compile", folder, "-o", os.path.join(work, "x"), "--recipe", recipe)
-        # What a recipe says without any model is wrong usage.
+        # Errors of a recipe that do not depend on the model are wrong usage.
         code = 2 if words in ("invalid scheme", "PATTERN=SCHEME") else 1
         check("--recipe %s is refused" % recipe, refused.code == code and words in refused.err
               and "loc(" not in refused.err and len(refused.err.strip().split("\n")) == 1, refused)
@@ -164,7 +164,7 @@ def weights_checksum(path):
 
 
 def check_weights(llmir, work):
-    """What --quantize stores stays the same to the bit."""
+    """Weights stored by --quantize are bit-identical across versions."""
     artifact = os.path.join(work, "same.llmir")
     for (family, scheme), expected in sorted(WEIGHTS.items()):
         config, weights = make(family, hidden=128, intermediate=256, head_dim=32, layers=2,

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Where llmir run takes its prompt from, and what it says of weights that are no numbers.
+"""The source of the prompt of llmir run, and its warning about weights that are not finite.
 
-    run_input.py --work FOLDER --llmir PROGRAM --model FOLDER
+    run_input.py --work DIR --llmir PROGRAM --model DIR
 """
 
 import json
@@ -56,7 +56,7 @@ def check_pipe(llmir, artifact, work):
 
 
 def check_what_is_not_read(llmir, artifact, work):
-    """A pipe that stays open, a terminal, a folder, nothing at all."""
+    """A pipe that is not closed, a terminal, a directory, no input."""
     reader, writer = os.pipe()
     code, out, err = run_with(llmir, reader, artifact, PROMPT, *FLAGS)
     check("a pipe is not waited for where there is a prompt", code == 0, err)
@@ -70,7 +70,7 @@ def check_what_is_not_read(llmir, artifact, work):
     folder = os.open(work, os.O_RDONLY)
     code, out, err = run_with(llmir, folder, artifact, *FLAGS)
     os.close(folder)
-    check("a folder cannot be read", code == 1 and not out and "standard input cannot be read: Is a directory; " in err,
+    check("a directory cannot be read", code == 1 and not out and "standard input cannot be read: Is a directory; " in err,
           err)
     with open("/dev/zero", "rb") as endless:
         code, out, err = run_with(llmir, endless, artifact, *FLAGS)
@@ -92,7 +92,7 @@ def check_before_compiling(llmir, work):
 
 
 def check_nan(llmir, work):
-    """Once, on standard error; the run goes on."""
+    """Once, on standard error; the run continues."""
     config, weights = make_tiny.make("qwen2")
     weights["model.norm.weight"][0] = np.nan
     folder = os.path.join(work, "nan")

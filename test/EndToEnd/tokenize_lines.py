@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""llmir tokenize --jsonl with input and tokenizers that nobody vouches for.
+"""llmir tokenize --jsonl with untrusted input and tokenizers.
 
-    tokenize_lines.py --work FOLDER --llmir PROGRAM [memory]
+    tokenize_lines.py --work DIR --llmir PROGRAM [memory]
 
 `memory` takes address space away, which a build with sanitizers cannot do without.
 """
@@ -42,7 +42,7 @@ def check_input(llmir, work, path):
     folder = os.open(work, os.O_RDONLY)
     code, lines, err = run_on(llmir, path, folder)
     os.close(folder)
-    check("a folder as input", code == 1 and not lines and "standard input cannot be read: Is a directory; " in err,
+    check("a directory as input", code == 1 and not lines and "standard input cannot be read: Is a directory; " in err,
           (code, lines, err))
     with open("/dev/zero", "rb") as endless:
         code, lines, err = run_on(llmir, path, endless)
@@ -94,7 +94,7 @@ def check_ids(llmir, path):
 
 
 def check_growth(llmir, work):
-    """A file of 2.6 KB that says "double it" 32 times must not take all memory."""
+    """A file of 2.6 KB with 32 doubling rules must not exhaust memory."""
     path = os.path.join(work, "doubling.json")
     write_byte_tokenizer(path, [DOUBLE] * 32)
     start = time.time()

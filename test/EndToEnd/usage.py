@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The llmir command's manners: exit codes, help, environment variables, where text goes.
+"""The behavior of the llmir command: exit codes, help, environment variables, output streams.
 
-    usage.py --llmir PROGRAM --work FOLDER
+    usage.py --llmir PROGRAM --work DIR
 
 Needs no compiler and no trained model.
 """
@@ -22,7 +22,7 @@ from checks import Checks, Command, fresh_folder, work_parser  # noqa: E402
 
 COMMANDS = ("run", "compile", "tokenize", "inspect", "export", "doctor", "perplexity", "bench", "cache")
 
-# Wrong usage: the arguments, and what the one line on stderr must name.
+# Wrong usage: the arguments, and a text that the line on stderr must contain.
 WRONG = [
     ([], "subcommand"),
     (["walk"], "walk"),
@@ -64,7 +64,8 @@ WRONG = [
     (["cache", "eat"], "eat"),
 ]
 
-# Each variable stands for its flag: a wrong value shows that it is read.
+# Each variable is equivalent to its flag: an invalid value shows that it is
+# read.
 VARIABLES = [
     ("LLMIR_TEMP", ["run", "m"]), ("LLMIR_TOP_K", ["run", "m"]), ("LLMIR_N", ["run", "m"]),
     ("LLMIR_MAX_TOKENS", ["run", "m"]), ("LLMIR_SEED", ["run", "m"]), ("LLMIR_T", ["run", "m"]),
@@ -159,10 +160,10 @@ def check_cache(usage):
     folder = os.path.join(usage.work, "xdg", "llmir")
     code, out, _ = usage.run(["cache", "list"])
     check("cache list", code == 0 and out.startswith("0 artifacts"), out)
-    check("cache folder is private", os.stat(folder).st_mode & 0o777 == 0o700)
+    check("cache directory is private", os.stat(folder).st_mode & 0o777 == 0o700)
     os.chmod(folder, 0o777)
     code, out, err = usage.run(["cache", "list"])
-    check("open cache folder", code == 1 and "chmod 700" in err, err)
+    check("open cache directory", code == 1 and "chmod 700" in err, err)
     os.chmod(folder, 0o700)
     other = os.path.join(usage.work, "other", "cache")
     code, out, _ = usage.run(["cache", "list", "--cache-dir", other])
@@ -170,7 +171,7 @@ def check_cache(usage):
     code, out, _ = usage.run(["cache", "list"], LLMIR_CACHE_DIR=other)
     check("LLMIR_CACHE_DIR", code == 0 and other in out, out)
     code, _, err = usage.run(["cache", "list"], XDG_CACHE_HOME="", HOME="")
-    check("no folder at all", code == 1 and "--cache-dir" in err, err)
+    check("no directory at all", code == 1 and "--cache-dir" in err, err)
     code, out, _ = usage.run(["cache", "clear"])
     check("cache clear", code == 0 and "removed" in out, out)
 

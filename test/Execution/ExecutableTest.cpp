@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Traced models as machine code, beside the same modules called at once.
+// Traced models as machine code, compared with eager calls of the same modules.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,7 +36,7 @@ Tensor randomTensor(const std::vector<int64_t> &shape) {
   return Tensor::fromVector(shape, numbers.random(shape));
 }
 
-/// Gives every parameter that the model uses random numbers.
+/// Sets every parameter of the model to random values.
 void loadRandom(nn::Module &model, const std::vector<Tensor> &inputs) {
   ASSERT_TRUE(model.load(emptyParameters()));
   ir::IRContext::ptr_t shapes = ir::trace(model, inputs);
@@ -167,11 +167,12 @@ TEST(ExecutableTest, OneCodeServesEveryLength) {
   EXPECT_NE(whyNot(*executable, {randomTensor({1, 38, 24})})
                 .find("the size 'seq' is 38; the code is made for 0 to 37"),
             std::string::npos);
-  // It goes on after a size that it refuses.
+  // It can be used after a rejected size.
   expectSame(*executable, model, {randomTensor({1, 3, 24})});
 }
 
-// What holds one code back is said, and code is made for each size.
+// The reason against common code is reported, and code is compiled for each
+// size.
 TEST(ExecutableTest, WhatNeedsToKnowSizesIsNamed) {
   Attention model;
   const Tensor traced = Tensor::empty({1, dim("seq"), 16});
@@ -241,7 +242,7 @@ TEST(ExecutableTest, OnlyCodeUsedLatelyIsKept) {
   auto executable =
       ir::compile(ir::trace(model, Tensor::empty({dim("rows"), 24})));
   ASSERT_TRUE(executable) << executable.status().message();
-  const auto most = static_cast<int64_t>(ir::Executable::kMostInstances);
+  const auto most = static_cast<int64_t>(ir::Executable::kMaxInstances);
   for (int64_t rows = 1; rows <= most + 2; ++rows) {
     expectSame(*executable, model, {randomTensor({rows, 24})});
     EXPECT_EQ(executable->numInstances(),

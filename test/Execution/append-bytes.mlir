@@ -2,9 +2,9 @@
 // RUN: llmir-translate --execute --level=x86-64-v3 %s | FileCheck %s
 // RUN: llmir-translate --interpret %s | FileCheck %s
 
-// What a cache of bytes gives back beside scales that are not ordinary, as
-// numbers: nothing of a head that has a number which is not finite; zero where
-// the scale is. The other head of the token is as it would be alone.
+// The contents of a byte cache with special scales, as numbers: nothing of a
+// head that has a number which is not finite; zero where the scale is. The
+// other head of the token is as it would be alone.
 
 !cache = !llm.paged_kv_cache<i8, 1, 3, 2, 4, 8>
 

@@ -10,7 +10,7 @@ func.func @plain(%q: tensor<2x5x8x64xf32>, %k: tensor<2x33x2x64xf32>, %v: tensor
   return %o : tensor<2x5x8x64xf32>
 }
 
-// Values are wider than keys, numbers of half a word.
+// Values are wider than keys, and elements have half a word.
 // CHECK: @causal_bf16 result 0: nmse
 func.func @causal_bf16(%q: tensor<1x17x7x80xbf16>, %k: tensor<1x17x1x80xbf16>, %v: tensor<1x17x1x96xbf16>) -> tensor<1x17x7x96xbf16> {
   %o = llm.attention %q, %k, %v {causal = true} : (tensor<1x17x7x80xbf16>, tensor<1x17x1x80xbf16>, tensor<1x17x1x96xbf16>) -> tensor<1x17x7x96xbf16>
@@ -66,7 +66,7 @@ func.func @mask_of_keys(%q: tensor<2x3x4x16xf32>, %k: tensor<2x19x2x16xf32>, %v:
   return %o : tensor<2x3x4x16xf32>
 }
 
-// The same for all keys: it changes nothing but where it hides.
+// The same for all keys: it has an effect only if it masks.
 // CHECK: @mask_of_queries result 0: nmse
 func.func @mask_of_queries(%q: tensor<2x3x4x16xf32>, %k: tensor<2x19x2x16xf32>, %v: tensor<2x19x2x16xf32>) -> tensor<2x3x4x16xf32> {
   %m = arith.constant dense<[[[[1.0], [0xFF800000], [-3.0e38]]]]> : tensor<1x1x3x1xf32>
@@ -114,7 +114,7 @@ func.func @no_queries(%q: tensor<2x0x4x16xf32>, %k: tensor<2x3x2x16xf32>, %v: te
   return %o : tensor<2x0x4x16xf32>
 }
 
-// Nothing to see gives zeros, with a sink and without.
+// Without visible keys, the result is zero, with and without a sink.
 // CHECK: @no_keys result 0: nmse
 // CHECK: @no_keys result 1: nmse
 func.func @no_keys(%q: tensor<2x3x4x16xf32>, %k: tensor<2x0x2x16xf32>, %v: tensor<2x0x2x16xf32>, %s: tensor<4xf32>) -> (tensor<2x3x4x16xf32>, tensor<2x3x4x16xf32>) {

@@ -86,7 +86,7 @@ func.func @one_block_each(%q: tensor<3x7x64xbf16>, %k: tensor<20x1x64xbf16>, %v:
   return %o, %y : tensor<3x7x40xbf16>, tensor<3x16x1x40xbf16>
 }
 
-// Exactly the append and the attention that it stands for.
+// Equal to the append and the attention that it fuses.
 // CHECK: @fused result 0: nmse
 // CHECK: @fused result 1: nmse
 func.func @fused(%q: tensor<4x7x64xf32>, %k: tensor<4x1x64xf32>, %v: tensor<4x1x40xf32>,
@@ -105,7 +105,7 @@ func.func @fused(%q: tensor<4x7x64xf32>, %k: tensor<4x1x64xf32>, %v: tensor<4x1x
       : (tensor<4x7x64xf32>, !half, tensor<2x1xi32>, tensor<2xi32>, tensor<3xi32>) -> tensor<4x7x40xf32>
   check.expect_equal %o, %p : tensor<4x7x40xf32>
   %ids = arith.constant dense<[1, 2]> : tensor<2xi32>
-  // The cache knows no sequence yet: it gives out blocks 0 and 1.
+  // The cache has no sequence yet: it allocates blocks 0 and 1.
   %t2 = arith.constant dense<[[0], [1]]> : tensor<2x1xi32>
   %l2 = arith.constant dense<[3, 3]> : tensor<2xi32>
   %r, %d, %i = llm.fused_attention %q2, %k2, %v2, %a, %ids, %t2, %l2
@@ -114,7 +114,7 @@ func.func @fused(%q: tensor<4x7x64xf32>, %k: tensor<4x1x64xf32>, %v: tensor<4x1x
   return %o, %r : tensor<4x7x40xf32>, tensor<2x3x7x40xbf16>
 }
 
-// Blocks in order, and the block of every token; what is behind the end is 0.
+// Blocks in order, and the block of every token; entries after the end are 0.
 // SPEC: 177
 // CHECK: @lookup result 0: nmse 0.00e+00
 // CHECK: @lookup result 1: nmse 0.00e+00

@@ -108,7 +108,7 @@ func.func @{name}({", ".join(f"%{n}: {t}" for n, t in arguments)}) -> {result} {
 
 
 def features():
-    """Every feature with every head size; the rest takes turns."""
+    """Every feature with every head size; other parameters alternate."""
     count = 0
     for feature in FEATURES:
         for head in HEAD_SIZES:
@@ -122,7 +122,7 @@ def features():
 
 
 def geometries():
-    """Every group with every size of blocks and element type; the rest takes turns."""
+    """Every group size with every block size and element type; other parameters alternate."""
     count = 0
     for group in GROUPS:
         for block_size in BLOCK_SIZES:

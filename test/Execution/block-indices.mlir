@@ -1,5 +1,5 @@
-// What an append gives is what lookups and attention take: rows of block indices
-// of every form name their sequences, in the interpreter and in compiled code.
+// Lookups and attention take the results of appends: rows of block indices of
+// every form name their sequences, in the interpreter and in compiled code.
 
 // RUN: llmir-translate %s --interpret
 // RUN: llmir-translate %s --execute | FileCheck %s --check-prefix=VALUE
@@ -86,7 +86,7 @@ func.func @forms(%k: !kv, %v: !kv, %k1: tensor<2x2x4xf32>, %v1: tensor<2x2x4xf32
   %x, %xv = llm.lookup_kv %c4, %step, %full layer(%l)
       : (!two, tensor<2x1xi32>, tensor<2xi32>) -> (tensor<2x12x2x4xf32>, tensor<2x12x2x4xf32>)
   check.expect_equal %x, %all : tensor<2x12x2x4xf32>
-  // As many entries as tokens mean what they mean elsewhere.
+  // With as many entries as tokens, the entries have their usual meaning.
   %y, %yv = llm.lookup_kv %c4, %wide, %full layer(%l)
       : (!two, tensor<2x12xi32>, tensor<2xi32>) -> (tensor<2x12x2x4xf32>, tensor<2x12x2x4xf32>)
   check.expect_equal %y, %x : tensor<2x12x2x4xf32>
@@ -94,8 +94,8 @@ func.func @forms(%k: !kv, %v: !kv, %k1: tensor<2x2x4xf32>, %v1: tensor<2x2x4xf32
   return %o, %step, %wide, %table : tensor<2x1x4x4xf32>, tensor<2x1xi32>, tensor<2x12xi32>, tensor<2x8xi32>
 }
 
-// A fork: until one of the two goes on they share all blocks; then each row names
-// one of them.
+// A fork: until one of the two is extended, they share all blocks; then each
+// row names one of them.
 // CHECK: @forks result 0: {{equal|nmse 0.00e}}
 // CHECK: @forks result 1: equal
 // CHECK: @forks result 2: equal

@@ -1,4 +1,5 @@
-// What holds back code for sizes that only a run knows, one case a module.
+// Errors in code for sizes that are known only at run time, one case per
+// module.
 
 // RUN: split-file %s %t
 // RUN: not llmir-translate %t/beyond.mlir --execute 2>&1 | FileCheck %s --check-prefix=BEYOND
@@ -86,7 +87,7 @@ func.func @f(%x: tensor<?xf32> {mllm.sizes = #mllm.tensor<dims = (seq, 4)>, chec
 }
 
 //--- columns.mlir
-// A norm of rows whose length only a run knows.
+// A norm of rows whose length is known only at run time.
 // COLUMNS: error: 'mllm.linalg.mean' op cannot be compiled for sizes that only a run knows: it needs all of dimension 1, whose size is seq
 mllm.graph.subgraph @f(%x: tensor<3x?xf32, #mllm.tensor<dims = (3, seq)>> {check.shape = array<i64: 3, 6>}) -> tensor<3xf32>
     attributes {mllm.dims = {seq = #mllm.range<1, 40>}} {

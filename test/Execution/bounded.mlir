@@ -1,5 +1,6 @@
-// Functions whose sizes only a run knows: compiled for the ranges of their
-// sizes, run on the sizes that `check.shape` says, compared with the interpreter.
+// Functions whose sizes are known only at run time: compiled for the ranges of
+// their sizes, run with the sizes of `check.shape`, compared with the
+// interpreter.
 
 // RUN: llmir-translate %s --compare --max-nmse=1e-11 | FileCheck %s
 // RUN: llmir-translate %s --compare --max-nmse=1e-11 --workers=1 | FileCheck %s
@@ -121,7 +122,7 @@ func.func @builtin(%x: tensor<?x6xf32, #mllm.tensor<dims = (seq, 6)>> {check.sha
   return %y, %sum, %half : tensor<?x6xf32>, tensor<6xf32>, tensor<?x3xf32>
 }
 
-// A size that is greatest where the one that it follows from is least.
+// A size that is maximal if the one from which it is computed is minimal.
 // CHECK-DAG: @decreasing result 0: nmse 0.00e+00
 // CHECK-DAG: @decreasing result 1: nmse
 func.func @decreasing(%x: tensor<20xf32>, %y: tensor<?xf32> {mllm.sizes = #mllm.tensor<dims = (seq)>, check.shape = array<i64: 5>})

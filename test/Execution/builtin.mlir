@@ -120,7 +120,7 @@ func.func @casts(%x: tensor<2x7xf32> {check.range = array<f64: -90.0, 90.0>}, %b
   return %f, %g, %s, %u, %d : tensor<2x7xf32>, tensor<2x7xi32>, tensor<2x7xi64>, tensor<2x7xbf16>, tensor<2x7xi8>
 }
 
-// Every function of one number, and what is made of them.
+// Every unary function, and compositions.
 // CHECK-DAG: @functions result 0: nmse
 // CHECK-DAG: @functions result 1: nmse
 // CHECK-DAG: @functions result 2: nmse
@@ -178,7 +178,7 @@ func.func @functions(%x: tensor<65xf32> {check.range = array<f64: 0.01, 0.99>})
       tensor<65xf32>, tensor<65xf32>, tensor<65xf32>, tensor<65xf32>, tensor<65xf32>, tensor<65xf32>
 }
 
-// Whole numbers, signs and classes of floats.
+// Integers, signs and classes of floats.
 // CHECK-DAG: @whole result 0: nmse 0.00e+00
 // CHECK-DAG: @whole result 1: nmse 0.00e+00
 // CHECK-DAG: @whole result 2: equal
@@ -235,7 +235,7 @@ func.func @scalars(%x: tensor<2x3xf32>, %a: f32, %n: i32 {check.values = 7 : i32
   return %h, %l, %w : f32, i32, tensor<2x3xf32>
 }
 
-// What is in no place of its own: constants, elements one by one, sizes.
+// Values without a buffer: constants, single elements, sizes.
 // CHECK-DAG: @elements result 0: nmse 0.00e+00
 // CHECK-DAG: @elements result 1: equal
 // CHECK-DAG: @elements result 2: equal
@@ -259,7 +259,7 @@ func.func @elements(%a: f32, %x: tensor<4x6xf32>) -> (tensor<2x2xf32>, tensor<3x
 // Moves
 //===----------------------------------------------------------------------===//
 
-// Slices whose offsets only the run knows, into and out of tensors.
+// Slices at offsets that are known only at run time, into and out of tensors.
 // CHECK-DAG: @computed_slices result 0: nmse 0.00e+00
 // CHECK-DAG: @computed_slices result 1: nmse 0.00e+00
 // CHECK-DAG: @computed_slices result 2: equal

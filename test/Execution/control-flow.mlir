@@ -1,5 +1,5 @@
-// Branches and loops of functions: labels and jumps that give what the
-// interpreter says, whoever runs them.
+// Branches and loops of functions: labels and jumps give the results of the
+// interpreter, with any number of workers.
 
 // RUN: llmir-translate %s --compare --max-nmse=1e-11 | FileCheck %s
 // RUN: llmir-translate %s --compare --max-nmse=1e-11 --workers=1 | FileCheck %s
@@ -23,7 +23,7 @@ func.func @chosen(%t: tensor<i1> {check.values = dense<true> : tensor<i1>},
   } else {
     mllm.cf.yield %x, %i : tensor<3x5xf32>, tensor<7xi32>
   }
-  // What comes in is another shape of what goes out.
+  // The initial value is a reshape of the result.
   %1 = mllm.cf.if %f : tensor<1x1xi1> -> tensor<5x3xf32> {
     %a = mllm.linalg.reshape %x {shape = array<i64: 5, 3>} : tensor<3x5xf32> -> tensor<5x3xf32>
     mllm.cf.yield %a : tensor<5x3xf32>
@@ -34,7 +34,7 @@ func.func @chosen(%t: tensor<i1> {check.values = dense<true> : tensor<i1>},
   return %0#0, %0#1, %1 : tensor<3x5xf32>, tensor<7xi32>, tensor<5x3xf32>
 }
 
-// A condition that is computed, on what the branches change later.
+// A condition computed from a value that the branches change later.
 // CHECK-DAG: @computed result 0: nmse
 func.func @computed(%x: tensor<2x33xf32>) -> tensor<2x33xf32> {
   %zero = mllm.tensor.constant dense<0.0> : tensor<1x1xf32>
@@ -54,7 +54,8 @@ func.func @computed(%x: tensor<2x33xf32>) -> tensor<2x33xf32> {
   return %z : tensor<2x33xf32>
 }
 
-// A number doubles until it is 100 or more: from 3 in 6 turns, from 500 in none.
+// A value is doubled until it is 100 or more: from 3 in 6 iterations, from 500
+// in none.
 // CHECK-DAG: @doubled result 0: nmse 0.00e+00
 // CHECK-DAG: @doubled result 1: nmse 0.00e+00
 func.func @doubled(%x: tensor<1xf32> {check.values = dense<3.0> : tensor<1xf32>},
@@ -77,8 +78,8 @@ func.func private @double(%x: tensor<1xf32>) -> tensor<1xf32> {
   return %0 : tensor<1xf32>
 }
 
-// Counted turns: 0, one, many, less than 0; the number of the turn is a value,
-// and a layer with parameters runs in each.
+// Trip counts: 0, one, many, negative; the iteration number is a value, and a
+// layer with parameters runs in each.
 // CHECK-DAG: @counted result 0: nmse 0.00e+00
 // CHECK-DAG: @counted result 1: nmse
 // CHECK-DAG: @counted result 2: nmse
@@ -106,8 +107,8 @@ func.func private @turns(%n: tensor<i64>, %x: tensor<3x24xf32>) -> tensor<3x24xf
   return %r : tensor<3x24xf32>
 }
 
-// Values that change places in each turn, one that stays, and the number of the
-// turn as a value that goes on.
+// Values that are swapped in each iteration, one that does not change, and the
+// iteration number as a carried value.
 // CHECK-DAG: @exchanged result 0: nmse 0.00e+00
 // CHECK-DAG: @exchanged result 1: nmse 0.00e+00
 // CHECK-DAG: @exchanged result 2: nmse 0.00e+00
@@ -125,8 +126,8 @@ func.func @exchanged(%x: tensor<4x3xf32>, %y: tensor<4x3xf32>, %z: tensor<4x3xf3
   return %r#0, %r#1, %r#2, %r#3, %r#4 : tensor<4x3xf32>, tensor<4x3xf32>, tensor<4x3xf32>, tensor<1xi32>, tensor<4x3xf32>
 }
 
-// The condition gives other values than it takes, twice the same one, one from
-// outside and one that it makes, in another order.
+// The condition yields other values than its arguments, the same one twice, one
+// from outside and one that it makes, in another order.
 // CHECK-DAG: @other_values result 0: nmse
 // CHECK-DAG: @other_values result 1: nmse
 // CHECK-DAG: @other_values result 2: nmse
@@ -148,7 +149,7 @@ func.func @other_values(%x: tensor<6xf32>, %z: tensor<6xf32>) -> (tensor<6xf32>,
     %j = mllm.linalg.add %i, %one : tensor<i32>
     mllm.cf.yield %j, %u : tensor<i32>, tensor<6xf32>
   }
-  // The results are read more than once: nobody may write over them.
+  // The results are read more than once: they must not be overwritten.
   %s = mllm.linalg.silu %r#0 : tensor<6xf32>
   %t = mllm.linalg.add %s, %r#1 : tensor<6xf32>
   %u = mllm.linalg.add %r#2, %z : tensor<6xf32>
@@ -194,7 +195,8 @@ func.func @nested(%n: tensor<i32> {check.values = dense<4> : tensor<i32>}, %x: t
   return %r#0, %r#1 : tensor<2x9xf32>, tensor<i32>
 }
 
-// Attention, which has a cache in scratch memory, and narrow numbers in a loop.
+// Attention, which has a cache in scratch memory, and narrow elements in a
+// loop.
 // CHECK-DAG: @attention result 0: nmse
 // CHECK-DAG: @attention result 1: nmse 0.00e+00
 func.func @attention(%q: tensor<5x2x16xf32>, %h: tensor<3xbf16>) -> (tensor<5x2x16xf32>, tensor<3xbf16>) {

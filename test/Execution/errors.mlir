@@ -55,7 +55,7 @@ func.func @f(%x: tensor<2xf32> {check.values = dense<[1.0, 2.0]> : tensor<2xf32>
 }
 
 //--- error.mlir
-// NMSE: error: result 0 is not what it should be: its error {{.*}} (sum of error^2 over sum of expected^2) is more than 0, which --max-nmse allows
+// NMSE: error: result 0 differs from the expected value: the error {{.*}} (sum of error^2 over sum of expected^2) is more than 0, the value of --max-nmse
 // NMSE: note: compiled
 // NMSE: note: interpreted
 func.func @f(%x: tensor<9x33xf32>) -> tensor<9x33xf32> {
@@ -74,7 +74,7 @@ func.func @f(%x: tensor<4x?xf32> {check.shape = array<i64: 4, 7>}) -> tensor<4x?
 //--- order.mlir
 // In f32 the middle number is lost.
 // ORDER-DAG: @f result 0: nmse 1.00e+00 of at most 1e-10
-// ORDER-DAG: error: result 0 is not what it should be: its error 1 (sum of error^2 over sum of expected^2) is more than 1e-10, which is 1e-5 of its size: compiled code sums in f32, the interpreter in f64. --max-nmse allows more
+// ORDER-DAG: error: result 0 differs from the expected value: the error 1 (sum of error^2 over sum of expected^2) is more than 1e-10, 1e-5 of its magnitude: compiled code accumulates in f32, the interpreter in f64; use --max-nmse to allow more
 func.func @f(%x: tensor<3xf32> {check.values = dense<[1.0e8, 1.0, -1.0e8]> : tensor<3xf32>}) -> tensor<f32> {
   %y = mllm.linalg.reduce_sum %x : tensor<3xf32> -> tensor<f32>
   return %y : tensor<f32>
@@ -97,7 +97,7 @@ func.func @f(%x: tensor<2x3xf32> {llm.shard_dim = 0 : i64}) -> tensor<2x3xf32> a
 //--- caches.mlir
 !cache = !llm.paged_kv_cache<f32, 1, 1, 16, 8, 64>
 func.func @f(%c: !cache) {
-  // CACHES: error: 'check.expect_equal' op compares caches, which compiled code does not give back
+  // CACHES: error: 'check.expect_equal' op compares caches, which compiled code does not return
   check.expect_equal %c, %c : !cache
   return
 }

@@ -1,4 +1,4 @@
-// Running compiled functions: what is printed, and expectations.
+// Running compiled functions: the output, and expectations.
 
 // RUN: llmir-translate %s --execute | FileCheck %s
 // RUN: llmir-translate %s --execute --function=parameter --seed=5 | FileCheck %s --check-prefix=ONE

@@ -1,5 +1,5 @@
-// Attention of [B, H, T, D] that is written out gives the same numbers before
-// and after it is fused, and compiled; each function holds its own expectation.
+// Explicit attention of [B, H, T, D] gives the same results before and after it
+// is fused, and compiled; each function holds its own expectation.
 
 // RUN: llmir-translate --interpret %s | FileCheck %s --check-prefix=VALUES
 // RUN: llmir-opt %s --llm-fuse-attention -o %t.fused.mlir
@@ -161,7 +161,7 @@ func.func @one_query(%q: tensor<2x1x4x8xf32>, %k: tensor<2x5x4x8xf32>, %v: tenso
   return %r : tensor<2x1x4x8xf32>
 }
 
-// Rank 3 stays rank 3: one head.
+// Rank 3 is preserved: one head.
 // CHECK-LABEL: @one_head(
 // CHECK: llm.attention %arg0, %arg1, %arg2 mask(%arg3) {scale = 2.500000e-01 : f64} : (tensor<2x3x8xf32>, tensor<2x5x8xf32>, tensor<2x5x8xf32>, tensor<2x3x5xf32>)
 func.func @one_head(%q: tensor<2x3x8xf32>, %k: tensor<2x5x8xf32>, %v: tensor<2x5x8xf32>, %m: tensor<2x3x5xf32>) -> tensor<2x3x8xf32> {
@@ -260,7 +260,7 @@ func.func @one_head_for_all(%q: tensor<2x4x3x8xf32>, %k: tensor<2x1x5x8xf32>, %v
   return %o : tensor<2x4x3x8xf32>
 }
 
-// Heads that share keys in another order than attention's: they stay repeated.
+// Heads that share keys in another order than attention's remain repeated.
 // CHECK-LABEL: @tiled_heads(
 // CHECK: llm.attention
 // CHECK-SAME: (tensor<1x3x4x8xf32>, tensor<1x5x4x8xf32>, tensor<1x5x4x8xf32>) -> tensor<1x3x4x8xf32>
@@ -315,7 +315,7 @@ func.func @mask_of_four(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x5x8xf32>, %v: te
   return %r : tensor<2x4x3x8xf32>
 }
 
-// Which keys count, in the condition of a selection; here the condition says
+// The visible keys as the condition of a select; here the condition selects
 // which do not.
 // CHECK-LABEL: @selected(
 // CHECK: llm.attention {{.*}} mask(%arg2) {scale = 1.000000e+00 : f64}
@@ -347,7 +347,8 @@ func.func @selected(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x5x8xf32>,
   return %o, %o1 : tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>
 }
 
-// Positions that are compared in the body of a linalg op, beside the scale.
+// Positions that are compared in the body of a linalg op, together with the
+// scale.
 // CHECK-LABEL: @compared_indices(
 // CHECK: llm.attention {{.*}} {causal = true, scale = 2.500000e-01 : f64}
 // CHECK-NOT: softmax
@@ -415,7 +416,7 @@ func.func @added_window(%q: tensor<2x4x5x8xf32>, %k: tensor<2x4x5x8xf32>) -> ten
   return %o : tensor<2x4x5x8xf32>
 }
 
-// The same positions as tensors of mllm, and a mask of the sequence beside them.
+// The same positions as tensors of mllm, and a mask of the sequence.
 // CHECK-LABEL: @compared_ranges(
 // CHECK: llm.attention {{.*}} mask(%arg2) {causal = true, scale = 1.000000e+00 : f64}
 func.func @compared_ranges(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x5x8xf32>, %m: tensor<2x1x1x5xf32>) -> tensor<2x4x3x8xf32> {
@@ -461,7 +462,7 @@ func.func @constant_mask(%q: tensor<2x4x2x8xf32>, %k: tensor<2x4x3x8xf32>) -> te
 // f16
 //===----------------------------------------------------------------------===//
 
-// Scores and probabilities are rounded where they are written out: results agree
+// Scores and probabilities are rounded in the explicit form: results agree
 // within the rounding of f16.
 // CHECK-LABEL: @half(
 // CHECK: llm.attention %arg0, %arg1, %arg2 {causal = true, scale = 5.000000e-01 : f64} : (tensor<2x5x2x8xf16>, tensor<2x5x2x8xf16>, tensor<2x5x2x8xf16>) -> tensor<2x5x2x8xf16>

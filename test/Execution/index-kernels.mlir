@@ -61,8 +61,8 @@ func.func @gather(%single: tensor<1x1xf32>, %table: tensor<5x3x17xf32>, %words: 
 // scatter
 //===----------------------------------------------------------------------===//
 
-// Where several numbers go to one place the last one stays, whichever worker
-// has it; one place, no number, rows, integers.
+// If several elements are written to one index, the last one remains, whichever
+// worker has it; one place, no number, rows, integers.
 // CHECK-DAG: @scatter result 0: nmse 0.00e+00
 // CHECK-DAG: @scatter result 1: nmse 0.00e+00
 // CHECK-DAG: @scatter result 2: nmse 0.00e+00
@@ -87,8 +87,8 @@ func.func @scatter(%x: tensor<3x17xf32>, %at: tensor<3x40xi32> {check.range = ar
 // sort
 //===----------------------------------------------------------------------===//
 
-// Rows of one number and of none, no row, equal numbers in their order, what is
-// no number at the end, and the first few.
+// Rows of one element and of none, no rows, equal elements in their order, what
+// is no number at the end, and the first few.
 // CHECK-DAG: @sort result 0: equal
 // CHECK-DAG: @sort result 1: equal
 // CHECK-DAG: @sort result 2: equal

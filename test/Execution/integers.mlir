@@ -1,6 +1,6 @@
 // Integers of 64 bits in compiled functions: every op that computes or moves
-// them, with numbers beyond 32 bits, gives what the interpreter does, which is
-// exact. Numbers that differ only in their upper halves are among them.
+// them, with values beyond 32 bits, gives the results of the interpreter, which
+// is exact. Numbers that differ only in their upper halves are among them.
 
 // RUN: llmir-translate %s --compare > %t.txt && FileCheck %s < %t.txt
 // RUN: not grep -v ': equal$' %t.txt
@@ -149,7 +149,7 @@ func.func @comparisons() -> (tensor<6xi1>, tensor<6xi1>, tensor<6xi1>, tensor<6x
   return %0, %1, %2, %3, %4, %5, %6 : tensor<6xi1>, tensor<6xi1>, tensor<6xi1>, tensor<6xi1>, tensor<6xi1>, tensor<6xi1>, tensor<6xi64>
 }
 
-// Of no numbers a reduction is the type's own extreme.
+// The reduction of no elements is the extreme value of the type.
 // CHECK: @reductions result 0: equal
 // CHECK: @reductions result 7: equal
 func.func @reductions(%x: tensor<4x19xi64> {check.range = array<i64: -9000000000000000000, 9000000000000000000>}, %none: tensor<3x0xi64> {check.range = array<i64: 0, 1>})
@@ -166,7 +166,7 @@ func.func @reductions(%x: tensor<4x19xi64> {check.range = array<i64: -9000000000
     : tensor<4xi64>, tensor<19xi64>, tensor<i64>, tensor<4x1xi64>, tensor<i64>, tensor<3xi64>, tensor<3xi64>, tensor<3xi64>
 }
 
-// A sum that goes on from turn to turn, and a count of turns.
+// A sum carried across iterations, and a count of iterations.
 // CHECK: @sums_so_far result 0: equal
 // CHECK: @sums_so_far result 1: equal
 func.func @sums_so_far(%x: tensor<8xi64> {check.range = array<i64: -9000000000000000000, 9000000000000000000>},

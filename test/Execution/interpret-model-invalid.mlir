@@ -10,11 +10,11 @@
 // RUN: sed 's/8x8xf32/2305843009213693953x8xf32/' %s | not llmir-translate --interpret-model --checkpoint %llmir_src/models/demo --ids 1 2>&1 | FileCheck %s --check-prefix=SIZE
 
 // NONE: there is no '{{.*}}none'
-// IDS: --ids must be token ids with commas between, and ; between steps, not '1,x'
-// EMPTY: --ids must be token ids with commas between, and ; between steps, not '1;;2'
-// SIGN: --ids must be token ids with commas between, and ; between steps, not '-1'
+// IDS: --ids must be token ids separated by commas, with ; between steps, not '1,x'
+// EMPTY: --ids must be token ids separated by commas, with ; between steps, not '1;;2'
+// SIGN: --ids must be token ids separated by commas, with ; between steps, not '-1'
 // ENTRY: has no model: no subgraph is marked entry
-// KIND: is no model of token ids: it does not take them alone, as [tokens] or [1, tokens], to give logits
+// KIND: does not map token ids [tokens] or [1, tokens] to logits
 // SIZE: 'mllm.tensor.register' op has 1{{.*}}e+1{{.*}} numbers, which need {{.*}} GB as float64 beside 0 GB of other parameters; this process may have {{.*}} GB
 
 mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}

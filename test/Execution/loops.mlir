@@ -232,7 +232,7 @@ func.func @empty(%x: tensor<0x4xf32>, %y: tensor<4x6xf32>, %z: tensor<2x3xf32>) 
   return %a, %b : tensor<4x0xf32>, tensor<4x6xf32>
 }
 
-// The mask of attention is what a comparison gives.
+// The mask of attention is the result of a comparison.
 // CHECK: @computed_mask result 0: nmse
 func.func @computed_mask(%q: tensor<1x3x2x8xf32>, %k: tensor<1x5x2x8xf32>, %x: tensor<1x1x3x5xf32>) -> tensor<1x3x2x8xf32> {
   %zero = arith.constant 0.0 : f32

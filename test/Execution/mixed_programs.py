@@ -43,7 +43,7 @@ class Program:
         self.put("%s = %s" % (name, text))
         return name
 
-    # Pieces; each gives the values that it adds.
+    # Generators of ops; each returns the values that it adds.
 
     def compute(self, values):
         x, y = self.random.choice(values["rows"]), self.random.choice(values["rows"])
@@ -59,7 +59,7 @@ class Program:
         else:
             made = self.emit("llm.rms_norm %s, %%norm {eps = 1.0e-3 : f64} : %s, tensor<%dxf32>"
                              % (x, self.tensor, self.columns))
-        # Values stay of a size in which f32 is exact enough.
+        # Keep values in a range in which f32 is accurate enough.
         values["rows"].append(self.emit("math.tanh %s : %s" % (made, self.tensor)))
 
     def project(self, values):

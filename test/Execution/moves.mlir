@@ -54,7 +54,7 @@ func.func @sample(%x: tensor<7x20xf32>) -> (tensor<7xi32>, tensor<7xi32>) {
   return %drawn, %best : tensor<7xi32>, tensor<7xi32>
 }
 
-// The chosen token goes on: its id is read by the next kernel.
+// The id of the selected token is read by the next kernel.
 // CHECK: @sample_and_embed result 0: nmse 0.00e+00
 func.func @sample_and_embed(%x: tensor<3x20xf32>, %table: tensor<20x32xbf16>) -> tensor<3x32xf32> {
   %ids = llm.sample %x : (tensor<3x20xf32>) -> tensor<3xi32>
@@ -78,7 +78,7 @@ func.func @long_step(%x: tensor<2x3xf32>) -> tensor<1x2xf32> {
   return %y : tensor<1x2xf32>
 }
 
-// Ops of no numbers give none.
+// Ops on empty tensors return empty tensors.
 // CHECK: @nothing result 0: nmse 0.00e+00
 // CHECK: @nothing result 1: nmse 0.00e+00
 func.func @nothing(%x: tensor<0x16xf32>, %w: tensor<24x16xf32>, %n: tensor<16xf32>) -> (tensor<0x24xf32>, tensor<3x24xf32>) {

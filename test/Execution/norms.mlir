@@ -60,7 +60,7 @@ func.func @softmax(%x: tensor<33x37xf32> {check.range = array<f64: -50.0, 50.0>}
   return %0, %1, %2 : tensor<33x37xf32>, tensor<2x3x5x6xbf16>, tensor<19xf16>
 }
 
-// What is impossible stays so; nothing but that gives 0.
+// Masked elements remain masked; a row of only masked elements gives 0.
 // CHECK: @softmax_of_infinities result 0: nmse
 func.func @softmax_of_infinities() -> tensor<2x3xf32> {
   // The second row is -inf alone, the first has 0 and -inf.

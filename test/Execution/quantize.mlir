@@ -57,7 +57,7 @@ func.func @groups(%x: tensor<7x64xf32>, %u: tensor<7x60xf32>, %w: tensor<64x37xf
   %t = llm.quant_params %u {axis = 0, bits = 4, group_size = 20} : (tensor<7x60xf32>) -> tensor<7x3xf32>
   %p = llm.quantize %u, %t : (tensor<7x60xf32>, tensor<7x3xf32>) -> !row_group
   %v = llm.dequantize %p, %t : (!row_group, tensor<7x3xf32>) -> tensor<7x60xf32>
-  // Groups lie in the first dimension where the last one has scales of its own.
+  // Groups are in the first dimension if the last one has its own scales.
   %a, %b = llm.quant_params %w {axis = 1, bits = 8, group_size = 16, symmetric = false} : (tensor<64x37xf32>) -> (tensor<4x37xf32>, tensor<4x37xi8>)
   %c = llm.quantize %w, %a, %b : (tensor<64x37xf32>, tensor<4x37xf32>, tensor<4x37xi8>) -> !column_group
   %d = llm.dequantize %c, %a, %b : (!column_group, tensor<4x37xf32>, tensor<4x37xi8>) -> tensor<64x37xf32>
@@ -96,7 +96,7 @@ func.func @given(%x: tensor<33x60xbf16>, %h: tensor<7x64xf16>, %q: !column, %g: 
   return %0, %1, %2, %3 : !tensor, !group, tensor<33x60xf16>, tensor<7x64xbf16>
 }
 
-// A scale of 0 stands for zeros alone; numbers far out are clamped.
+// A scale of 0 represents only zeros; large values are clamped.
 // CHECK: @edges result 0: nmse 0.00e+00
 // CHECK: @edges result 1: equal
 func.func @edges() -> (tensor<2xf32>, !llm.quantized_tensor<i8, [2, 3], false, true, 0, -1, 8>) {

@@ -107,7 +107,7 @@ func.func @inputs_first_asym(%x: tensor<TOKENSx96xFLOAT>,
   return %y : tensor<TOKENSx15xFLOAT>
 }
 
-// Scales along K, and groups along N: each input has scales of its own.
+// Scales along K, and groups along N: each input has its own scales.
 // CHECK: @scale_per_input result 0: nmse
 func.func @scale_per_input(%x: tensor<TOKENSx40xFLOAT>,
     %q: !llm.quantized_tensor<i8, [40, 17], true, true, 0, -1, 8>,
@@ -225,7 +225,7 @@ func.func @batched(%x: tensor<2xTOKENSx64xFLOAT>,
   return %y : tensor<2xTOKENSx16xFLOAT>
 }
 
-// Zero points that do not fit beside the integers make those wider.
+// The integers are widened if zero points do not fit.
 // CHECK: @wide_zero_points result 0: nmse
 func.func @wide_zero_points(%x: tensor<TOKENSx40xFLOAT>,
     %q: !llm.quantized_tensor<i8, [17, 40], false, true, 0, -1, 8>,
@@ -236,7 +236,7 @@ func.func @wide_zero_points(%x: tensor<TOKENSx40xFLOAT>,
   return %y : tensor<TOKENSx17xFLOAT>
 }
 
-// Integers that are too wide for products of bytes are multiplied as numbers.
+// Integers that are too wide for byte products are multiplied as f32.
 // CHECK: @widest_zero_points result 0: nmse
 func.func @widest_zero_points(%x: tensor<TOKENSx40xFLOAT>,
     %q: !llm.quantized_tensor<i8, [17, 40], false, true, 0, -1, 8>,

@@ -1,4 +1,4 @@
-// Ranks in lockstep: each has buffers of its own, and collectives are kernels
+// Ranks in lockstep: each has its own buffers, and collectives are kernels
 // between them, in ascending order of the ranks.
 
 // RUN: llmir-translate %s --compare | FileCheck %s
@@ -68,7 +68,7 @@ func.func @column_parallel(%x: tensor<2x3x24xf32>, %w: tensor<24x36xf32>, %b: te
   return %whole, %part : tensor<2x3x12xf32>, tensor<2x3x12xf32>
 }
 
-// Whoever multiplies a column is who goes on with it, or all wait for him.
+// The worker that multiplies a column also reads it, or there is a barrier.
 // CHECK: @column_parallel_silu result 0: nmse
 func.func @column_parallel_silu(%x: tensor<2x3x512xf32>, %w: tensor<512x512xf32>) -> tensor<2x3x256xf32> {
   %y = llm.sharded_linear %x, %w {num_shards = 2, shard_dim = 1, shard_id = 1}
@@ -92,7 +92,7 @@ func.func @row_parallel(%x: tensor<5x24xbf16>, %w: tensor<24x36xbf16>, %b: tenso
   return %first, %last, %given : tensor<5x36xbf16>, tensor<5x36xbf16>, tensor<5x36xbf16>
 }
 
-// What the op says are slices.
+// The attributes of the op describe slices.
 // CHECK: @given_slices result 0: nmse
 // CHECK: @given_slices result 1: nmse
 func.func @given_slices(%x: tensor<5x24xf32>, %w: tensor<24x36xf32>, %b: tensor<36xf32>)
@@ -104,7 +104,7 @@ func.func @given_slices(%x: tensor<5x24xf32>, %w: tensor<24x36xf32>, %b: tensor<
   return %rows, %columns : tensor<5x36xf32>, tensor<5x36xf32>
 }
 
-// Each rank has layers of its own in the one pool.
+// Each rank has its own layers in the single pool.
 // CHECK: @caches result 0: nmse
 !cache = !llm.paged_kv_cache<f32, 2, 1, 16, 8, 64>
 func.func @caches(%q: tensor<2x3x1x16xf32> {llm.shard_dim = 2 : i64}, %k: tensor<2x3x1x16xf32> {llm.shard_dim = 2 : i64},

@@ -84,7 +84,7 @@ func.func @chain(%x: tensor<TOKENSx3x20xFLOAT>, %g: tensor<TOKENSx3x20xFLOAT>) -
   return %y : tensor<TOKENSx3x20xFLOAT>
 }
 
-// An argument is not written over, whatever is made of it.
+// Arguments are never overwritten.
 // CHECK: @argument_returned result 0: nmse
 // CHECK: @argument_returned result 1: nmse
 func.func @argument_returned(%x: tensor<TOKENSx20xFLOAT>) -> (tensor<TOKENSx20xFLOAT>, tensor<TOKENSx20xFLOAT>) {

@@ -89,7 +89,7 @@ func.func @bounds(%x: tensor<4x8xf32>, %n: index {check.values = 4 : index}, %no
   return %y, %z, %sum : tensor<4x8xf32>, tensor<4x8xf32>, i32
 }
 
-// A turn that would lie beyond the greatest number ends the loop.
+// An iteration whose index would overflow ends the loop.
 // CHECK-DAG: @last_turn result 0: equal
 func.func @last_turn(%first: i32 {check.values = 2147483000 : i32}) -> i32 {
   %end = arith.constant 2147483647 : i32
@@ -103,8 +103,8 @@ func.func @last_turn(%first: i32 {check.values = 2147483000 : i32}) -> i32 {
   return %n : i32
 }
 
-// Values that change places, nested loops whose bounds are turns, a branch in
-// them, and a call.
+// Values that are swapped, nested loops whose bounds are induction variables, a
+// branch in them, and a call.
 // CHECK-DAG: @nested result 0: nmse
 // CHECK-DAG: @nested result 1: nmse
 // CHECK-DAG: @nested result 2: equal
@@ -138,7 +138,8 @@ func.func private @layer(%x: tensor<2x9xf32>) -> tensor<2x9xf32> {
   return %r : tensor<2x9xf32>
 }
 
-// Doubles until it is 100 or more; the condition gives other values than it takes.
+// Doubles until it is 100 or more; the condition yields other values than its
+// arguments.
 // CHECK-DAG: @while result 0: nmse 0.00e+00
 // CHECK-DAG: @while result 1: equal
 func.func @while(%x: f32 {check.values = 3.0 : f32}) -> (f32, i32) {
@@ -203,7 +204,7 @@ func.func @over_layers(%id: tensor<1xi32> {check.values = dense<4> : tensor<1xi3
   return %y : tensor<1x2x4x16xf32>
 }
 
-// Only one way appends; what comes behind attends to what is there.
+// Only one branch appends; later attention reads the contents of the cache.
 // CHECK-DAG: @branch_appends result 0: nmse
 // CHECK-DAG: @branch_appends result 1: nmse
 func.func @branch_appends(%id: tensor<1xi32> {check.values = dense<4> : tensor<1xi32>}, %q: tensor<1x2x4x16xf32>, %kv: tensor<1x2x2x16xf32>,

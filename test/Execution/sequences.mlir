@@ -27,7 +27,7 @@ func.func @append_twice(%k: !kv, %v: !kv, %q: tensor<2x5x4x24xf32>,
   return %o, %ko : tensor<2x5x4x24xf32>, tensor<2x10x2x24xf32>
 }
 
-// The fork shares a block that is not full: whoever writes takes a copy.
+// The fork shares a block that is not full: the first write copies it.
 // SPEC: 4 34 119 150
 // CHECK: @fork result 0: nmse
 func.func @fork(%k: tensor<1x5x2x24xf32>, %v: tensor<1x5x2x24xf32>, %q: tensor<2x1x4x24xf32>, %new: tensor<2x2x24xf32>,
@@ -69,7 +69,7 @@ func.func @begin_again(%k: !kv, %v: !kv, %q: tensor<2x5x4x24xf32>,
   return %o, %sl : tensor<2x5x4x24xf32>, tensor<2xi32>
 }
 
-// Attention of tensors has a cache of its own beside the function's.
+// Attention of tensors has a separate cache in addition to the function's.
 // CHECK: @both result 0: nmse
 // CHECK: @both result 1: nmse
 func.func @both(%k: !kv, %v: !kv, %q: tensor<2x5x4x24xf32>,

@@ -1,12 +1,12 @@
-// What ops make of numbers at the ends of a format, and of what is no number:
-// the interpreter and compiled code follow one rule, to the bit.
+// Results of ops for values at the limits of a format, and for NaN: the
+// interpreter and compiled code follow one rule, to the bit.
 
 // RUN: llmir-translate --interpret %s
 // RUN: llmir-translate --execute %s
 // RUN: llmir-translate --execute --workers=3 --level=x86-64-v3 %s
 // RUN: llmir-translate --compare %s | FileCheck %s
 
-// Where f32 does not hold exp(-x), which begins between these numbers.
+// Where exp(-x) overflows f32, which starts between these values.
 func.func @silu() {
   %x = arith.constant dense<[-88.7228394, -90.0, -104.0, -1000.0, -0.0]> : tensor<5xf32>
   %zero = arith.constant dense<-0.0> : tensor<5xf32>
@@ -81,7 +81,7 @@ func.func @quantized() {
   return
 }
 
-// NaN does not count; beside an infinite range the zero point is its start.
+// NaN is ignored; for an infinite range, the zero point is its start.
 func.func @ranges() {
   %x = arith.constant dense<[[0x7FC00000, 2.55, 0.0, 1.0], [0xFF800000, 1.0, 2.0, 3.0], [0x7FC00000, 0x7FC00000, 0x7FC00000, 0x7FC00000]]> : tensor<3x4xf32>
   %s, %z = llm.quant_params %x {axis = 0, bits = 8, group_size = -1, symmetric = false}
@@ -178,7 +178,7 @@ func.func @classes(%x: tensor<6xf32> {check.values = dense<[0x7FC00000, 0x7F8000
   return
 }
 
-// Powers of negative numbers, of 0, of infinite numbers and of NaN.
+// Powers of negative values, of 0, of infinities and of NaN.
 // CHECK: @powers result 0: nmse
 // CHECK: @powers result 1: nmse
 func.func @powers(%x: tensor<6x6xf32> {check.values = dense<[
@@ -196,7 +196,7 @@ func.func @powers(%x: tensor<6x6xf32> {check.values = dense<[
   return %a, %b : tensor<6x6xf32>, tensor<6x6xf32>
 }
 
-// Small numbers, whose result is as exact as that of others.
+// Small values, whose results are as accurate as others.
 // CHECK: @near_zero result 0: nmse
 // CHECK: @near_zero result 1: nmse
 // CHECK: @near_zero result 2: nmse
@@ -245,8 +245,8 @@ func.func @overflow(%x: tensor<2xf32> {check.values = dense<[3.0e38, 1.0]> : ten
   return %a : tensor<2xf32>
 }
 
-// A query whose scores are NaN gives NaN, one that sees no key zeros; what is
-// hidden counts for nothing.
+// A query whose scores are NaN gives NaN, one without visible keys zeros; what
+// is hidden counts for nothing.
 func.func @attention(%q: tensor<1x3x1x1xf32> {check.values = dense<[[[[0x7FC00000]], [[1.0]], [[0x7FC00000]]]]> : tensor<1x3x1x1xf32>},
                      %k: tensor<1x3x1x1xf32> {check.values = dense<[[[[1.0]], [[1.0]], [[0x7FC00000]]]]> : tensor<1x3x1x1xf32>},
                      %m: tensor<1x1x3x3xi1> {check.values = dense<[[[[true, true, false], [true, true, false], [false, false, false]]]]> : tensor<1x1x3x3xi1>}) {

@@ -26,7 +26,7 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-/// Stored bytes that all differ from their neighbours.
+/// Stored bytes that all differ from adjacent ones.
 Bytes storedBytes(size_t size) {
   Bytes bytes(size);
   for (size_t i = 0; i < size; ++i)
@@ -160,7 +160,7 @@ TEST(PackWeights, RowsInPairsComeBackInHalves) {
   }
 }
 
-/// The stored [rows, columns] of numbers of `size` bytes as [columns, rows].
+/// Transposes stored [rows, columns] of elements of `size` bytes.
 static Bytes transposed(const Bytes &stored, int64_t rows, int64_t columns,
                         int64_t size) {
   Bytes result(stored.size());
@@ -172,7 +172,7 @@ static Bytes transposed(const Bytes &stored, int64_t rows, int64_t columns,
 }
 
 // Rows in the middle of a tensor that several parameters share, as they are
-// stored and as columns, pack to what a tensor of those rows alone packs to.
+// stored and as columns, are packed like a tensor of those rows alone.
 TEST(PackWeights, PartsOfATensorAndTransposedOnes) {
   constexpr int64_t total = 57, first = 19, rows = 21, columns = 7;
   for (TensorFormat format :
@@ -298,7 +298,7 @@ TEST(PackWeights, RefusesBytesThatAreNotTheShape) {
 TEST(PackWeights, SaysWhereThereIsNoMemory) {
   if (!test::canLimitAddressSpace)
     GTEST_SKIP() << "a sanitizer has the addresses";
-  // Its numbers as f32 are needed once more.
+  // Its elements as f32 are needed again.
   constexpr int64_t rows = int64_t(16) << 20;
   Bytes stored(rows * 4), packed(packedVectorBytes(rows));
   PackJob job;
@@ -342,7 +342,7 @@ TEST(PackWeights, RefusesAFormatItCannotUse) {
 // Integers
 //===----------------------------------------------------------------------===//
 
-/// Blocks of any bytes; their f16 numbers are finite.
+/// Blocks of arbitrary bytes with finite f16 values.
 static Bytes storedBlocks(TensorFormat format, int64_t blocks) {
   int64_t size = tensorFormatInfo(format).bytesPerBlock;
   Bytes stored = storedBytes(blocks * size);

@@ -7,9 +7,8 @@
 // RUN: not llmir-opt %t/parameter.mlir --llmir-llm-stage --llmir-optimize-stage --llmir-program-stage 2>&1 | FileCheck %s --check-prefix=PARAMETER
 // RUN: not llmir-opt %t/emit.mlir --llmir-llm-stage --llmir-optimize-stage --llmir-program-stage --llmir-kernel-stage 2>&1 | FileCheck %s --check-prefix=EMIT
 
-// Whatever goes wrong in whichever stage, the message names the layer of the
-// model: a trace says in each op's location which module made it, and every
-// stage hands that on.
+// Diagnostics of all stages name the layer of the model: a trace records in
+// each op's location the module that created it, and every stage hands that on.
 
 // VERIFY: error: loc("model.layers.3.mlp.down_proj"): 'mllm.linalg.linear' op weight @down has shape 8x9, but the op needs 8x8
 // SPECIALIZE: error: loc("model.layers.3.mlp.merge"): 'mllm.linalg.reshape' op

@@ -16,7 +16,7 @@
 // STEP-NOT: func.func
 
 // PROGRAM: weight @layers.0.w {{.*}} sources ["l0", "l1"]
-// PROGRAM: fragment @llmir_step code attributes {arena_bytes = {{[0-9]+}} : i64, few_tokens = 8 : i64, worker_bytes = {{[0-9]+}} : i64}
+// PROGRAM: fragment @llmir_step code attributes {arena_bytes = {{[0-9]+}} : i64, decode_tokens = 8 : i64, worker_bytes = {{[0-9]+}} : i64}
 // PROGRAM: buffer offset {{[0-9]+}} : memref<16x16xf32>
 // PROGRAM: logits : memref<2x48xf32>
 // PROGRAM: jump_next_layer "layers.0" below 2

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One compilation: a model carried from stage to stage. llmirCompile() of
-// llmir-c/Compiler.h is a thin wrapper around it.
+// Compiles a model stage by stage. llmirCompile() of llmir-c/Compiler.h is a
+// thin wrapper.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,28 +40,29 @@ namespace llmir {
 class Artifact;
 class TaskPool;
 
-/// What to compile and to what.
+/// The input, the output and the options of a compilation.
 struct CompilationOptions {
-  /// Hugging Face folder or GGUF file; with `program` the artifact whose
-  /// weights, cache, limits and tokenizer the program uses.
+  /// Hugging Face model directory or GGUF file; with `program`, the artifact
+  /// whose weights, cache, limits and tokenizer the program uses.
   std::string model;
-  /// The text of a program to begin with, instead of a checkpoint; then
-  /// quantization, KV type, context and budget are those of the artifact.
+  /// The text of a program to compile instead of a checkpoint; quantization, KV
+  /// type, context and budget are then those of the artifact.
   std::string program;
-  std::string output;              ///< The .llmir file; empty with form.
-  std::string target = "native";   ///< As targetsFromNames() reads it.
-  mllm::QuantizationRecipe recipe; ///< How weights are quantized; empty: not.
+  std::string output;              ///< The .llmir file; empty if `form` is set.
+  std::string target = "native";   ///< A list for targetsFromNames().
+  mllm::QuantizationRecipe recipe; ///< Quantization recipe; empty: none.
   std::string kv = "auto";         ///< "auto", "f32", "f16", "bf16".
   int64_t contextLength = 0;       ///< 0 = the model's own.
   int64_t tokenBudget = 512;
   int64_t maxLogitRows = 64;
-  /// Tokens in a block of the KV cache: those that attention takes at once, so
-  /// that it reads the cache in the order in which it lies.
+  /// Tokens per block of the KV cache. The default is the number of keys that
+  /// attention processes at once, so that it reads the cache in memory order.
   int64_t kvBlockSize = 64;
   std::optional<Form> form; ///< Written instead of an artifact …
   std::string formOutput;   ///< … to this file; empty or "-" = stdout.
   std::optional<Stage> stopAfter;
-  /// Gets a sentence and the share done, from 0 to 1; may be empty.
+  /// Receives a status message and the completed fraction, from 0 to 1; may be
+  /// empty.
   std::function<void(const char *, double)> progress;
 };
 
@@ -70,11 +71,11 @@ public:
   explicit Compilation(CompilationOptions options);
   ~Compilation();
 
-  /// Fails (InvalidArgument) where an option cannot be, whatever the model is.
-  /// run() begins with it.
+  /// Fails (InvalidArgument) if an option is invalid independent of the model.
+  /// Called by run().
   Status checkOptions();
-  /// Runs the stages up to the artifact, the form or stopAfter. `report` says
-  /// what was reached, one line per stage.
+  /// Runs the stages up to the artifact, the form or stopAfter. `report`
+  /// receives the results, one line per stage.
   Status run(std::string &report);
 
 private:
@@ -89,45 +90,46 @@ private:
   Status writeArtifact();
   Status writeWeights(ArtifactWriter &writer) const;
 
-  // The same from a program's text (ProgramInput.cpp).
+  // Compiles the text of a program (ProgramInput.cpp).
   bool fromProgram() const { return !options.program.empty(); }
   Status readBase();
   Status parseProgramFile();
   Status checkProgram();
 
   void resolveKVFormat();
-  /// Runs a pipeline; a failure carries the first diagnostic.
+  /// Runs a pipeline; an error contains the first diagnostic.
   Status runPasses(const std::function<void(mlir::PassManager &)> &build);
   Status runPasses(mlir::ModuleOp module,
                    const std::function<void(mlir::PassManager &)> &build);
-  /// Notes of the stage for the report.
+  /// Reports the results of the stage.
   void note(const std::string &text) { notes = text; }
   bool wants(Form form) const { return options.form == form; }
   Status writeForm(const std::string &bytes) const;
   std::string moduleText();
 
-  /// Reads the weights' places and the arena's size from the program.
+  /// Reads the offsets of weights and the size of the arena from the program.
   void readProgram();
-  /// The info of the artifact under way; needs what lower() finds.
+  /// The metadata of the artifact; requires the results of lower().
   ArtifactInfo makeInfo() const;
   ArtifactInfo infoOfCheckpoint() const;
-  /// Bytes of the weights that the program reads, from their begin.
+  /// Size of the prefix of the weight section that the program reads.
   int64_t weightBytes() const;
   Status checkFormHasOneLevel() const;
-  /// Makes code of kernels that are lowered for the level: an image with the
-  /// note (CodeNote.h) in `images`, or the form that is asked for.
+  /// Generates code from kernels lowered for the level: an image with the note
+  /// (CodeNote.h) in `images`, or the requested form.
   Status generateCode(mlir::ModuleOp kernels, const CPULevel &level,
                       const std::vector<uint8_t> &note);
   /// Fills `tokenizer`.
   Status readTokenizer();
 
   CompilationOptions options;
-  std::vector<const CPULevel *> levels; ///< One image for each.
+  std::vector<const CPULevel *> levels; ///< One image per target.
   KVFormat kvFormat = KVFormat::F32;
   std::optional<Checkpoint> checkpoint;
-  std::shared_ptr<const Artifact> base; ///< With a program: whose weights.
-  std::vector<uint8_t> tokenizer; ///< As stored; empty: the model has none.
-  std::unique_ptr<TaskPool> pool; ///< Of the context, which goes first.
+  std::shared_ptr<const Artifact>
+      base; ///< With a program: the artifact with the weights.
+  std::vector<uint8_t> tokenizer; ///< As stored; empty if the model has none.
+  std::unique_ptr<TaskPool> pool; ///< Of the context, which is destroyed first.
   std::unique_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::string programText;
@@ -137,7 +139,7 @@ private:
   /// The kernels of each level, and their images.
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> lowered;
   std::vector<std::vector<uint8_t>> images;
-  uint64_t imageBytes = 0; ///< Of all images.
+  uint64_t imageBytes = 0; ///< Total of all images.
   std::string notes;
 };
 

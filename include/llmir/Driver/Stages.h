@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Stages.def as enums with their names.
+// The stages and forms of Stages.def as enums with names.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,14 +31,14 @@ enum class Form {
 };
 
 const char *stageName(Stage stage);
-/// What the stage does, without a capital or a full stop.
+/// A description of the stage: not capitalized, without a period.
 const char *stageSentence(Stage stage);
 std::optional<Stage> stageFromName(std::string_view name);
-/// "checkpoint, frontend, …": for messages.
+/// "checkpoint, frontend, …", for messages.
 std::string allStageNames();
 
 std::optional<Form> formFromName(std::string_view name);
-/// The stage that makes the form.
+/// The stage that produces the form.
 Stage stageOfForm(Form form);
 std::string allFormNames();
 

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// `llmir-translate --execute` runs functions as they are compiled for this
-// processor; `--compare` runs them in the interpreter as well, and says how far
-// the results are apart.
+// `llmir-translate --execute` compiles functions for this processor and runs
+// them; `--compare` also interprets them and reports the differences of the
+// results.
 //
 //===----------------------------------------------------------------------===//
 

@@ -13,9 +13,9 @@
 //   level); FailureOr<std::vector<FunctionRunner::Result>> results =
 //       runner->run(arguments, /*threads=*/2);
 //
-// Arguments and results are the interpreter's values, so that what the compiled
-// code gives can be compared with what the ops mean. A function with the
-// attribute `llm.num_ranks` is compiled for all its ranks in lockstep.
+// Arguments and results are values of the interpreter, so that the results of
+// compiled code can be compared with those of the reference. A function with
+// the attribute `llm.num_ranks` is compiled for all its ranks in lockstep.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,14 +31,14 @@ namespace llmir {
 
 class FunctionRunner {
 public:
-  /// A value of the function's type; a cache that is returned has none.
+  /// A value of the function's result type; null for returned caches.
   using Result = std::optional<InterpreterValue>;
 
-  /// Compiles a function of a module, with what it calls. What no program can
-  /// do is reported at the op. `function` must outlive the runner. Values of
-  /// parameters (`llm.weight`) come from `weight`. A function with dynamic
-  /// sizes is compiled once, for all that the ranges of its sizes (`mllm.dims`)
-  /// allow: see llmir/Conversion/BoundSizes.h.
+  /// Compiles a function of a module with its callees. Unsupported ops are
+  /// reported as errors at the op. `function` must outlive the runner. `weight`
+  /// provides the values of parameters (`llm.weight`). A function with dynamic
+  /// sizes is compiled once, for the maximum sizes of its ranges (`mllm.dims`):
+  /// see llmir/Conversion/BoundSizes.h.
   static mlir::FailureOr<FunctionRunner>
   compile(mlir::func::FuncOp function, const CPULevel &level,
           const InterpreterOptions &options = {});
@@ -47,13 +47,13 @@ public:
   ~FunctionRunner();
 
   /// Runs the code on that many threads. Each run starts with empty caches.
-  /// Expectations (the `check` dialect) are evaluated when it has run. What
-  /// goes wrong is reported at the function, or at the check: also a size
-  /// beyond its range, and one name for two sizes.
+  /// Expectations (the `check` dialect) are evaluated afterwards. Errors are
+  /// reported at the function or at the check, including sizes out of range and
+  /// different sizes with the same name.
   mlir::FailureOr<std::vector<Result>>
   run(llvm::ArrayRef<InterpreterValue> arguments, int64_t threads = 1);
 
-  /// Bytes of all buffers of the code.
+  /// Size of all buffers in bytes.
   int64_t arenaBytes() const;
 
 private:

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// `llmir-translate --interpret-model` evaluates a traced model with the numbers
-// of a checkpoint, step by step over its caches, and prints the logits: what
-// compiled code is compared with.
+// `llmir-translate --interpret-model` evaluates a traced model with the
+// parameters of a checkpoint, step by step with caches, and prints the logits,
+// the reference for compiled code.
 //
 //===----------------------------------------------------------------------===//
 

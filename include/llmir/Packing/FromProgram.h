@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Which tensors a program reads, as jobs of the packer. The only header here
-// that knows IR.
+// Creates the packing jobs of a program's weights. The only header of this area
+// that uses IR.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@
 
 namespace llmir {
 
-/// How one of the weight's sources is packed.
+/// The packing job of one of the weight's sources.
 inline PackJob makePackJob(mllm::program::WeightOp weight, size_t source) {
   llvm::ArrayRef<int64_t> shape = weight.getShape();
   PackJob job;

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Stage 7's long part: from mapped checkpoint tensors to the packed layouts of
-// PackedLayout.h and IntegerLayout.h, on all cores, in pieces of a few MiB: one
-// is written while the next one is packed.
+// The weight packing of stage 7: converts mapped checkpoint tensors to the
+// packed layouts of PackedLayout.h and IntegerLayout.h, on all cores, in chunks
+// of a few MiB: one chunk is written while the next one is packed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,38 +28,38 @@ namespace llmir {
 
 /// One tensor to pack.
 struct PackJob {
-  std::string source;         ///< Name in the checkpoint.
+  std::string source;         ///< Tensor names in the checkpoint.
   bool isVector = false;      ///< Rank 1: stored as f32.
-  int64_t matrices = 1;       ///< One behind the other, each of `rows`.
+  int64_t matrices = 1;       ///< Consecutive matrices of `rows` each.
   int64_t rows = 0;           ///< Entries of a vector.
   int64_t columns = 1;        ///< 1 for a vector.
   int64_t offset = 0;         ///< In the weight section.
   int64_t bytes = 0;          ///< Packed.
-  int64_t unpermuteHeads = 0; ///< Heads whose row order is put back; 0 = none.
-  int64_t firstRow = 0;       ///< Of the stored tensor, see storedRows.
-  int64_t storedRows = 0;     ///< Of a tensor of which this is a part; 0 = all.
-  bool isTransposed = false;  ///< Stored as [columns, rows].
-  /// The integers that a matrix becomes: those of its blocks, or what its rows
-  /// are quantized to; as stored where absent.
+  int64_t unpermuteHeads = 0; ///< Heads whose row order is restored; 0 = none.
+  int64_t firstRow = 0;   ///< First row in the stored tensor, see storedRows.
+  int64_t storedRows = 0; ///< Rows of the stored tensor of a slice; 0 = all.
+  bool isTransposed = false; ///< Stored as [columns, rows].
+  /// The integer format of a matrix: that of its blocks, or of its
+  /// quantization; if absent, the matrix is packed as stored.
   std::optional<IntegerFormat> integers = {};
 };
 
-/// How far packing is.
+/// The progress of packing.
 struct PackProgress {
   int64_t bytes = 0, totalBytes = 0;
-  double seconds = 0; ///< Since it began.
+  double seconds = 0; ///< Elapsed time.
 
-  /// "packing weights, 812 MB/s"; without a rate where no time has passed.
+  /// "packing weights, 812 MB/s"; without a rate if no time has elapsed.
   std::string text() const;
 };
 
 /// Packs one tensor into `out` (`job.bytes` bytes, all of which are written).
-/// Fails with InvalidFile, or with ResourceExhausted where there is no memory.
+/// Fails with InvalidFile, or with ResourceExhausted if out of memory.
 Status packTensor(const CheckpointTensor &tensor, const PackJob &job,
                   Span<uint8_t> out);
 
-/// Writes the weight section. Jobs are in ascending order of offset and leave
-/// no hole. `progress` (may be empty) is called after each piece.
+/// Writes the weight section. Jobs must be in ascending order of offsets,
+/// without gaps. `progress` (may be empty) is called after each chunk.
 Status packWeights(const Checkpoint &checkpoint,
                    const std::vector<PackJob> &jobs, ArtifactWriter &writer,
                    const std::function<void(const PackProgress &)> &progress);

@@ -51,10 +51,10 @@ struct LowerStageOptions : mlir::PassPipelineOptions<LowerStageOptions> {
 
 /// mllm → llm.
 void buildLLMStage(mlir::OpPassManager &pm, const LLMStageOptions &options);
-/// llm → llm: equal layers as one function, checked cache use.
+/// llm → llm: merges equal layers into one function and checks cache uses.
 void buildOptimizeStage(mlir::OpPassManager &pm);
-/// llm → llm: one function with ops that have kernels, for any function that is
-/// no step: calls are inlined, batched and fused ops taken apart.
+/// llm → llm, for functions other than steps: inlines calls and decomposes
+/// batched and fused ops, so that all ops have kernels.
 void buildFunctionStage(mlir::OpPassManager &pm);
 /// llm → program with planned memory.
 void buildProgramStage(mlir::OpPassManager &pm,

@@ -6,10 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Everything that a tool over LLMIR's IR has to know, in one call each. A new
-// dialect or a new folder of passes is added in Registration.cpp and nowhere
-// else; llmir-opt, llmir-translate, llmir-lsp-server, llmir-reduce and the
-// plugin all ask here.
+// Registers all dialects and passes of LLMIR, for llmir-opt, llmir-translate,
+// llmir-lsp-server, llmir-reduce and the plugin. New dialects and groups of
+// passes are added in Registration.cpp only.
 //
 //   DialectRegistry registry;
 //   llmir::registerAllLLMIRDialects(registry);
@@ -27,16 +26,16 @@
 
 namespace llmir {
 
-/// Adds our dialects, the dialects of MLIR that our IR is written with at any
-/// stage, and the extensions of both that our passes ask for.
+/// Registers the dialects of LLMIR, the upstream dialects used at any stage,
+/// and the extensions of both that LLMIR's passes require.
 void registerAllLLMIRDialects(mlir::DialectRegistry &registry);
 
-/// A context with the dialects in which models and programs are read and built,
-/// all loaded, and without threads.
+/// A single-threaded context in which all dialects of models and programs are
+/// loaded.
 std::unique_ptr<mlir::MLIRContext> createCompilerContext();
 
-/// Registers our passes and pipelines by their flags; those of MLIR are
-/// registered by mlir::registerAllPasses().
+/// Registers LLMIR's passes and pipelines; those of MLIR are registered by
+/// mlir::registerAllPasses().
 void registerAllLLMIRPasses();
 
 } // namespace llmir
