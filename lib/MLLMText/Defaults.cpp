@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the documented spelling leaves out: parameters, options, inputs.
+// Adds what the documented spelling omits: parameters, options, inputs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@
 using namespace mlir;
 using namespace llmir::mllm;
 
-/// The last size of a tensor; nullopt where it is not known.
+/// The last size of a tensor; nullopt if it is dynamic.
 static std::optional<int64_t> lastSize(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || tensor.getRank() == 0 ||
@@ -26,8 +26,8 @@ static std::optional<int64_t> lastSize(Type type) {
   return tensor.getShape().back();
 }
 
-/// The columns of a linear layer: the sizes of its result behind those that it
-/// shares with its operand.
+/// The number of columns of a linear layer: the sizes of its result after those
+/// that it shares with its operand.
 static std::optional<int64_t> columnsOf(Type operand, Type result) {
   auto x = dyn_cast<RankedTensorType>(operand);
   auto y = dyn_cast<RankedTensorType>(result);
@@ -41,7 +41,8 @@ static std::optional<int64_t> columnsOf(Type operand, Type result) {
   return columns;
 }
 
-/// A layer's name in a subgraph: the kind of op, and how many came before it.
+/// The name of a layer in a subgraph: the kind of op, and the number of such
+/// ops before it.
 std::string TextParser::layerName(const Head &head) {
   StringRef kind = StringRef(head.name).rsplit('.').second;
   std::string name = (path + "." + kind).str();
@@ -60,7 +61,7 @@ TextParser::completeParameter(Head &head, const std::string &layer,
     if (!size || *size < 1)
       return error(head.start)
              << "the shape of the parameter '" << role
-             << "' does not follow from the types; register it and write ["
+             << "' cannot be inferred from the types; register it and write ["
              << role << ":@name]";
     shape.push_back(*size);
   }
@@ -71,7 +72,7 @@ TextParser::completeParameter(Head &head, const std::string &layer,
   return success();
 }
 
-/// Adds an option that the op knows, unless the text says it.
+/// Adds an option of the op, unless the text specifies it.
 void TextParser::completeOption(Head &head, StringRef name, Attribute value) {
   OperationName op(head.name, &context);
   bool isKnown = llvm::any_of(op.getAttributeNames(), [&](StringAttr each) {
@@ -83,8 +84,8 @@ void TextParser::completeOption(Head &head, StringRef name, Attribute value) {
   }
 }
 
-/// True for heads that stand before tokens: after a transposition, as in
-/// explicit attention, and a rotation of it.
+/// True if heads precede tokens: the results of transpositions in explicit
+/// attention, and rotations of them.
 static bool areHeadsFirst(Value value) {
   Operation *producer = value.getDefiningOp();
   auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -95,7 +96,7 @@ static bool areHeadsFirst(Value value) {
          (isa<RoPEOp>(producer) && layout && layout.getValue() == "bhsd");
 }
 
-/// The only two dimensions whose exchange makes `y` of `x`.
+/// The dimensions whose exchange turns `x` into `y`, if they are unique.
 static std::optional<std::pair<int64_t, int64_t>>
 exchangedDims(RankedTensorType x, RankedTensorType y) {
   std::optional<std::pair<int64_t, int64_t>> found;
@@ -112,7 +113,7 @@ exchangedDims(RankedTensorType x, RankedTensorType y) {
   return found;
 }
 
-/// Explicit attention, written op by op: what its shapes say.
+/// Options of explicit attention that are inferred from shapes.
 void TextParser::completeAttention(Head &head, ArrayRef<Value> operands,
                                    ArrayRef<Type> results) {
   auto x = dyn_cast<RankedTensorType>(operands[0].getType());
@@ -126,7 +127,7 @@ void TextParser::completeAttention(Head &head, ArrayRef<Value> operands,
       completeOption(head, "dim1", builder.getI64IntegerAttr(dims->second));
     }
   } else if (name == "mllm.linalg.matmul" && operands.size() == 2) {
-    // Scores: the last sizes of both are contracted.
+    // Scores contract the last dimensions of both operands.
     auto b = dyn_cast<RankedTensorType>(operands[1].getType());
     if (!b || b.getRank() < 2)
       return;
@@ -137,7 +138,7 @@ void TextParser::completeAttention(Head &head, ArrayRef<Value> operands,
     if (transposed && !plain)
       completeOption(head, "transpose_b", builder.getUnitAttr());
   } else if (name == "mllm.linalg.mul" && operands.size() == 1) {
-    // Scores are scaled by the root of the size of a head.
+    // Scores are scaled by the square root of the head size.
     auto scores = operands[0].getDefiningOp<MatMulOp>();
     std::optional<int64_t> size =
         scores ? lastSize(scores.getLhs().getType()) : std::nullopt;
@@ -155,7 +156,7 @@ void TextParser::completeAttention(Head &head, ArrayRef<Value> operands,
 
 LogicalResult TextParser::complete(Head &head, ArrayRef<Value> operands,
                                    ArrayRef<Type> results) {
-  // Who says one attribute says all.
+  // Defaults apply only if no attribute is specified.
   if (head.hasBrackets || operands.empty() || results.empty())
     return success();
   completeAttention(head, operands, results);
@@ -169,7 +170,7 @@ LogicalResult TextParser::complete(Head &head, ArrayRef<Value> operands,
   if (name == "mllm.linalg.embedding") {
     if (head.attributes.get("weight"))
       return success();
-    // The vocabulary is known when the model's result is.
+    // The vocabulary size is inferred from the model's result.
     std::string layer = layerName(head) + ".weight";
     head.attributes.set("weight", FlatSymbolRefAttr::get(&context, layer));
     tables.push_back({layer, y, head.start});
@@ -191,7 +192,7 @@ LogicalResult TextParser::complete(Head &head, ArrayRef<Value> operands,
     return success();
   }
   if (name == "mllm.linalg.rope") {
-    // With tables of sines and cosines nothing is left to say.
+    // Tables of sines and cosines determine all options.
     if (operands.size() > 1)
       return success();
     int64_t width = lastSize(x).value_or(0);
@@ -218,7 +219,7 @@ LogicalResult TextParser::complete(Head &head, ArrayRef<Value> operands,
   return success();
 }
 
-/// Registers what was added, before everything else, with a remark for each.
+/// Registers the added parameters before all other ops, with a remark for each.
 LogicalResult TextParser::registerSynthesized() {
   SubGraphOp entry = entrySubGraph(*module);
   for (const Parameter &table : tables) {
@@ -227,7 +228,7 @@ LogicalResult TextParser::registerSynthesized() {
       rows = lastSize(entry.getResultTypes().front());
     if (!rows || !columns)
       return error(table.start)
-             << "the number of rows of the table does not follow from the "
+             << "the number of rows of the table cannot be inferred from the "
                 "result of the model; register it and write [weight:@name]";
     synthesized.push_back(
         {table.name,
@@ -244,13 +245,13 @@ LogicalResult TextParser::registerSynthesized() {
     locations.emplace_back(op, builder.getUnknownLoc());
     emitRemark(location) << "added the parameter @" << parameter.name << " : "
                          << parameter.type
-                         << ", of which the text says nothing";
+                         << ", which the text does not specify";
   }
   if (hasDefaults)
     emitRemark(lexer.location(firstPlace))
-        << "options that the text does not say have the values that mllm gives "
-           "them (eps 1e-6, theta 1e4, causal masks, scores by head size ^ "
-           "-0.5, layers in order)";
+        << "options that the text does not specify have the default values of "
+           "mllm (eps 1e-6, theta 1e4, causal masks, scores scaled by head "
+           "size ^ -0.5, layers in order)";
   return success();
 }
 
@@ -261,7 +262,7 @@ LogicalResult TextParser::makeInputs(ArrayRef<Mention> operands, Block &block) {
     OperationState state(lexer.location(operand.start), "mllm.tensor.input");
     if (!state.name.isRegistered())
       return error(operand.start)
-             << "%" << operand.name << " is used before anything defines it";
+             << "%" << operand.name << " is used before its definition";
     state.addTypes(operand.type);
     Operation *input = Operation::create(state);
     block.push_back(input);

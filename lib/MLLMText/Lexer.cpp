@@ -52,7 +52,7 @@ static bool isWordPart(char c) {
 static bool isValuePart(char c) { return isWordPart(c) || c == '-'; }
 
 bool llmir::mllm::isValueName(StringRef name) {
-  return !name.empty() && name.size() <= Lexer::kMostNameBytes &&
+  return !name.empty() && name.size() <= Lexer::kMaxNameBytes &&
          llvm::all_of(name, isValuePart) && !llvm::all_of(name, llvm::isDigit);
 }
 
@@ -127,14 +127,14 @@ Token Lexer::next() {
     if (c == '@' && at != last && *at == '"') {
       ++at;
       Token quoted = lexQuoted(Token::Symbol, start);
-      if (quoted.text.size() > kMostNameBytes)
+      if (quoted.text.size() > kMaxNameBytes)
         return bad(start, "a name is longer than 1024 bytes");
       return quoted;
     }
     while (at != last && (c == '%' ? isValuePart(*at) : isWordPart(*at)))
       ++at;
     std::string text(isWordStart(c) ? start : start + 1, at);
-    if (text.size() > kMostNameBytes)
+    if (text.size() > kMaxNameBytes)
       return bad(start, "a name is longer than 1024 bytes");
     if (text.empty())
       return bad(start, ("a name is missing after '" + Twine(c) + "'").str());

@@ -44,11 +44,11 @@ struct Token {
 /// Whether "%name" is a single token and not a number.
 bool isValueName(llvm::StringRef name);
 
-/// Splits text into tokens. Names are at most kMostNameBytes long; a comment
+/// Splits text into tokens. Names are at most kMaxNameBytes long; a comment
 /// begins with `//` and ends with its line.
 class Lexer {
 public:
-  static constexpr size_t kMostNameBytes = 1024;
+  static constexpr size_t kMaxNameBytes = 1024;
 
   Lexer(llvm::StringRef text, llvm::StringRef fileName,
         mlir::MLIRContext &context);

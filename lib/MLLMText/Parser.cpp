@@ -64,7 +64,7 @@ LogicalResult TextParser::expectArrow(const char *where) {
 
 LogicalResult TextParser::parseMLIR(StringRef text, const char *place,
                                     llvm::function_ref<bool()> parse) {
-  if (std::string why = whyNotMLIRForm(text, kMostDepth); !why.empty())
+  if (std::string why = whyNotMLIRForm(text, kMaxDepth); !why.empty())
     return error(place) << why;
   std::vector<llmir::ReportedError> errors =
       llmir::collectErrors(context, [&] { return success(parse()); });
@@ -147,9 +147,9 @@ FailureOr<Attribute> TextParser::parseIntegers() {
 }
 
 FailureOr<Attribute> TextParser::parseAttribute() {
-  if (++depth > kMostDepth)
+  if (++depth > kMaxDepth)
     return error(token.start)
-           << "attributes nest more than " << kMostDepth << " levels deep";
+           << "attributes nest more than " << kMaxDepth << " levels deep";
   llvm::scope_exit leave([&] { --depth; });
   switch (token.kind) {
   case Token::Number:
@@ -431,9 +431,9 @@ LogicalResult TextParser::parseModule() {
 
 /// Parses ops up to and including the closing brace.
 LogicalResult TextParser::parseOps(Block &block) {
-  if (++depth > kMostDepth)
+  if (++depth > kMaxDepth)
     return error(token.start)
-           << "ops nest more than " << kMostDepth << " levels deep";
+           << "ops nest more than " << kMaxDepth << " levels deep";
   llvm::scope_exit leave([&] { --depth; });
   while (!consumeSign('}'))
     if (failed(parseOp(block)))

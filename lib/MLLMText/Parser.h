@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The parser of the MLLM text format. Recursion is limited to nested
-// constructs, at most kMostDepth deep.
+// constructs, at most kMaxDepth deep.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,7 @@ namespace llmir::mllm {
 
 class TextParser {
 public:
-  static constexpr int kMostDepth = 64;
+  static constexpr int kMaxDepth = 64;
 
   TextParser(llvm::StringRef text, llvm::StringRef fileName,
              mlir::MLIRContext &context);

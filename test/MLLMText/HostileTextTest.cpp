@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The parser of the MLLM text format on text that nobody meant.
+// The parser of the MLLM text format on invalid text.
 //
 //===----------------------------------------------------------------------===//
 
@@ -240,8 +240,7 @@ TEST_F(HostileTextTest, DepthIsLimited) {
   expectRefused(ops, "ops nest more than 64 levels deep");
 }
 
-// What `init` returns goes with it, also where registers come behind the
-// return.
+// The result of `init` is removed with it, also if registers follow the return.
 TEST_F(HostileTextTest, RegistersMayComeBehindTheReturn) {
   OwningOpRef<ModuleOp> module =
       parse("@main () -> () { graph.SubGraphOp @init <notype> { () -> () { "
@@ -320,7 +319,7 @@ TEST_F(HostileTextTest, ErrorsNameLineAndColumn) {
   expectRefused(
       "@main () -> () {\n  cf.ReturnOp (%1:tensor<[1], Float32, CPU>) "
       "-> ()\n}",
-      "loc(\"t\":2:16): %1 is used before anything defines it");
+      "loc(\"t\":2:16): %1 is used before its definition");
   expectRefused("@main", "the text ends where '(' after the module's name "
                          "should stand");
   expectRefused("@main () -> () {} }",
@@ -372,7 +371,7 @@ TEST_F(HostileTextTest, ASubgraphMayBeNamedAsTheModule) {
   llvm::raw_string_ostream stream(text);
   ASSERT_TRUE(succeeded(printText(*module, stream, {TextStyle::Document})));
   EXPECT_EQ(text, "@main () -> (){\n" + calls);
-  // So it is where the module says that it is named @main.
+  // The same if the module is explicitly named @main.
   module = parse("@main () -> () [sym_name:\"main\"] {\n" + calls);
   ASSERT_TRUE(module) << errors[0];
   EXPECT_EQ(module->getSymName(), StringRef("main"));
@@ -416,7 +415,7 @@ TEST_F(HostileTextTest, AttributesThatEndedTheProcessAreRefused) {
                 "array<…> holds numbers of type");
 }
 
-// Every op with what it needs, and each of its attributes of each kind.
+// Every op with its required operands, and each of its attributes of each kind.
 TEST_F(HostileTextTest, AttributesOfAnyKindEndInAModuleOrAnError) {
   const char *const values[] = {"1",
                                 "-1",

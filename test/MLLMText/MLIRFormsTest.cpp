@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What MLIR's parser is given, and what is refused before.
+// Text that is passed to MLIR's parser, and text that is rejected before.
 //
 //===----------------------------------------------------------------------===//
 

@@ -4,13 +4,13 @@
 // RUN: llmir-translate --mllm-to-mlir %t.mllm -o %t.back && llmir-opt %t.back | diff %t.mlir -
 // RUN: llmir-translate --mlir-to-mllm --mllm-style=document %t.mlir | FileCheck %s --check-prefix=DOCUMENT
 
-// What the levels look like beside calls and layers: devices, named sizes,
-// regions within subgraphs, memory, notes, and ops of other dialects.
+// The levels other than calls and layers: devices, named sizes, regions within
+// subgraphs, memory, notes, and ops of other dialects.
 
 // CHECK: tensor.CPU.input () -> (%0:tensor<[1, seq], Int64, CPU>)
 %ids = mllm.tensor.input : tensor<1x?xi64, #mllm.tensor<dims = (1, seq)>>
 
-// A name of a device stands before its ops, and in every type.
+// The name of a device precedes its ops, and is part of every type.
 // SPEC: 309 310 339
 // CHECK: graph.SubGraphOp @on_npu <QNN> {
 // CHECK: (%[[P:[0-9]+]]:tensor<[4, 4], Float16, QNN>) -> (%{{[0-9]+}}:tensor<[4, 4], Float16, QNN>) {
@@ -25,7 +25,8 @@ mllm.graph.subgraph @on_npu(%x: tensor<4x4xf16, #mllm.tensor<kQNN>>) -> tensor<4
   mllm.cf.return %z : tensor<4x4xf16, #mllm.tensor<kQNN>>
 }
 
-// Values of a region bear names of their own; those of around it are seen.
+// Values of a region have their own names; those of the enclosing region are
+// visible.
 // CHECK: graph.SubGraphOp @branches <CPU> {
 // CHECK: cf.IfOp (%{{[0-9]+}}:tensor<[], Bool, CPU>) -> (%[[R:[0-9]+]]:tensor<[4], Float32, CPU>) {
 // CHECK-NEXT: () -> (%[[A:[0-9]+]]:tensor<[4], Float32, CPU>) {
@@ -68,7 +69,7 @@ mllm.graph.subgraph @memory() {
   mllm.cf.return
 }
 
-// The second call's result has a number of its own.
+// The second call's result has its own number.
 // SPEC: 331
 // CHECK: graph.SubGraphOp @twice <CPU> {
 // CHECK: graph.CallGraphOp @once (%[[X:[0-9]+]]:{{.*}}) -> (%[[Y:[0-9]+]]:

@@ -5,14 +5,14 @@
 // RUN: llmir-translate --mlir-to-mllm %t.back.mlir | diff %t.mllm -
 // RUN: llmir-translate --mlir-to-mllm --mllm-file-locations %t.mlir | FileCheck %s --check-prefix=FILES
 
-// An op says which layer it comes from, in the text as in the module.
+// Ops have the location of their layer, in the text as in the module.
 // SPEC: 327 328
 // CHECK: graph.SubGraphOp @norm <CPU> <name="model.norm"> {
 // CHECK: linalg.CPU.NegOp <name="model.norm.neg"> (
 // FILES: linalg.CPU.NegOp <name="model.norm.neg"> (
 mllm.graph.subgraph @norm(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = mllm.linalg.neg %x : tensor<4xf32> loc("model.norm.neg")
-  // Where an op stood in a file is said on request.
+  // File locations are printed on request.
   // CHECK: linalg.CPU.AbsOp (
   // FILES: linalg.CPU.AbsOp <loc=mlir"loc(\22model.cpp\22:12:3)"> (
   %1 = mllm.linalg.abs %0 : tensor<4xf32> loc("model.cpp":12:3)

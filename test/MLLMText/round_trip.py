@@ -1,8 +1,8 @@
 """Every op of the mllm dialect, printed in the MLLM text format and read back.
 
-round_trip.py TRANSLATE OPT TABLE FOLDER...
+round_trip.py TRANSLATE OPT TABLE DIR...
 
-Each section of each .mlir file of the folders that llmir-opt accepts goes MLIR →
+Each section of each .mlir file of the directories that llmir-opt accepts goes MLIR →
 notation → MLIR, and must come back as the same MLIR. TABLE lists the ops
 (GeneratedOps.inc); one that no section holds is an error.
 """

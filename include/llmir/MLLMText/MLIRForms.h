@@ -6,10 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Validation of text before it is passed to MLIR's parser. That parser expects
-// text that people wrote for it: it ends the process on some that nobody would
-// write. So what comes from files is held to a grammar first, a part of MLIR's
-// own:
+// Validation of text before it is passed to MLIR's parser, which asserts on
+// some malformed inputs. Therefore, text from files is first checked against a
+// grammar, a subset of MLIR's:
 //
 //   attribute  number [: type] | "text" | @symbol | true | false | unit | type
 //              | [attribute, ...] | {name = attribute, ...}

@@ -60,9 +60,9 @@ int64_t nextValueNumber(mlir::Operation *op);
 
 /// Reads either spelling into a verified module. Input is not trusted: nesting,
 /// names and numbers are limited. Returns null after an error at its line and
-/// column of `fileName`. What the documented spelling leaves out, parameters
-/// above all, is added with a remark where it follows from the types, and is an
-/// error that says what to write where it does not.
+/// column of `fileName`. What the documented spelling omits, mainly parameters,
+/// is added with a remark if it can be inferred from the types; otherwise, the
+/// error describes what is missing.
 mlir::OwningOpRef<mlir::ModuleOp> parseText(llvm::StringRef text,
                                             llvm::StringRef fileName,
                                             mlir::MLIRContext &context);
