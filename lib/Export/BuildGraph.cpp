@@ -25,14 +25,14 @@
 using namespace mlir;
 using namespace llmir;
 using namespace ::mllm::ir;
-/// The dialect; `mllm` alone could be the API too.
+/// The dialect; `mllm` alone would be ambiguous with the API.
 namespace dialect = llmir::mllm;
 using llmir::mllm::CallGraphOp;
 using llmir::mllm::LinalgOpInterface;
 using llmir::mllm::RegisterOp;
 using llmir::mllm::SubGraphOp;
 
-/// More ops than any model has; a small module can inline to any number.
+/// Limit of the number of ops: a small module can inline to any number.
 static constexpr int64_t maxOps = 1000000;
 
 //===----------------------------------------------------------------------===//
@@ -75,7 +75,7 @@ static std::optional<::mllm::DataTypes> dataTypeOf(Type type) {
 // Attributes
 //===----------------------------------------------------------------------===//
 
-/// The numbers of a constant; none where there are too many to carry.
+/// The elements of a constant; empty if there are too many.
 static GraphAttribute numbersOf(DenseElementsAttr constant) {
   if (constant.getNumElements() > maxConstant)
     return {};
@@ -120,20 +120,20 @@ static GraphAttribute attributeOf(Attribute attr) {
     return numbers.asArrayRef().vec();
   if (auto numbers = dyn_cast<DenseF64ArrayAttr>(attr))
     return numbers.asArrayRef().vec();
-  // Enumerations and types: as they are written.
+  // Enumerations and types: their assembly format.
   std::string text;
   llvm::raw_string_ostream stream(text);
   if (isa<TypeAttr>(attr) ||
       !isa<ArrayAttr, DictionaryAttr, ElementsAttr>(attr))
     attr.print(stream, /*elideType=*/true);
-  // A word of the dialect's: "constant" of "#mllm<pad_mode constant>".
+  // The keyword of an enum attribute: "constant" of "#mllm<pad_mode constant>".
   if (StringRef word = text;
       word.consume_front("#mllm") && word.consume_back(">"))
     text = word.substr(word.find_last_of("< ") + 1).str();
   return text.empty() ? GraphAttribute() : GraphAttribute(std::move(text));
 }
 
-/// The layer that an op's location names; empty for a place in a file.
+/// The layer named by an op's location; empty for a file location.
 static std::string pathOf(Location location) {
   if (auto name = dyn_cast<NameLoc>(location))
     return name.getName().str();
@@ -163,7 +163,8 @@ public:
   GraphBuilder(ModuleOp module, const GraphOptions &options)
       : module(module), scratch(module.clone()), builder(module.getContext()) {
     shown.named = costs.named = options.sizes;
-    // A new sequence, unless it is said: all keys are those of this step.
+    // A new sequence unless specified otherwise: all keys are those of this
+    // step.
     auto past = options.sizes.find(dialect::SizeBinding::kPast.str());
     costs.past = past == options.sizes.end() ? 0 : past->second;
     if (past != options.sizes.end() || !options.isPastOpen)
@@ -177,8 +178,8 @@ public:
   Expected<Graph> build(SubGraphOp entry);
 
 private:
-  /// A value of the module being inlined: its copy with the sizes that costs
-  /// are counted for, the copy with the sizes that are shown, and the graph's.
+  /// A value of the module being inlined: its copy with the sizes used for
+  /// costs, the copy with the displayed sizes, and the graph's value.
   struct Known {
     Value cost, shown;
     const GraphValue *value;
@@ -187,13 +188,14 @@ private:
 
   Status fillModule(SubGraphOp subgraph, Frame &frame, GraphModule &result);
   Status addOp(Operation &op, Frame &frame, GraphModule &result);
-  /// An op whose copies have the sizes that follow from its operands.
+  /// An op whose copies have inferred sizes.
   Status addCopied(Operation &op, Operation *costCopy, Operation *shownCopy,
                    Frame &frame, GraphModule &result);
   Status addBody(Region &region, Region &costCopy, Region &shownCopy,
                  const Frame &frame, GraphOp &item);
   Status countOp();
-  /// The op's operands, and what its regions see from outside; each once.
+  /// The op's operands and the values captured by its regions, without
+  /// duplicates.
   static llvm::SetVector<Value> usedBy(Operation &op, const Frame &frame);
   Status addCall(CallGraphOp call, Frame &frame, GraphModule &result);
   Expected<const GraphValue *> makeValue(Value shownValue, bool isInput);
@@ -224,7 +226,7 @@ Expected<const GraphValue *> GraphBuilder::makeValue(Value value,
     llvm::raw_string_ostream(text) << value.getType();
     return Status(StatusCode::Unsupported,
                   "a value of type " + text + " cannot be exported",
-                  "exporters know tensors of floats, integers and bools");
+                  "exporters support tensors of floats, integers and bools");
   }
   GraphValue result;
   result.name = "v" + std::to_string(graph.values.size());
@@ -276,14 +278,13 @@ void GraphBuilder::setParametersAndAttributes(Operation &op, GraphOp &result) {
   }
 }
 
-/// Gives a copy of an op, whose operands have bound sizes, the results that
-/// follow.
+/// Infers the result types of a copy of an op whose operands have bound sizes.
 static Status infer(dialect::SizeInference &inference, Operation *op) {
   if (succeeded(inference.inferOp(op)))
     return Status::ok();
   return Status(StatusCode::Unsupported,
                 "the sizes of '" + op->getName().getStringRef().str() +
-                    "' cannot be found",
+                    "' cannot be inferred",
                 "write fewer loops within loops");
 }
 
@@ -368,7 +369,7 @@ Status GraphBuilder::addBody(Region &region, Region &costCopy,
     inner[argument] = {cost, shown, *made};
     body->operands.push_back(*made);
   }
-  region.walk([&](Operation *op) { // What is seen from outside.
+  region.walk([&](Operation *op) { // Captured values.
     for (Value operand : op->getOperands()) {
       auto found = frame.find(operand);
       if (found != frame.end() && inner.insert(*found).second)
@@ -453,8 +454,8 @@ Expected<Graph> GraphBuilder::build(SubGraphOp entry) {
     if (auto architecture = facts.getAs<StringAttr>("architecture"))
       graph.architecture = architecture.str();
 
-  // Copies stand in a subgraph of the scratch module, so that ops find their
-  // parameters; nothing verifies or returns from it.
+  // Copies are in a subgraph of the scratch module, so that ops find their
+  // parameters; this subgraph has no terminator and is never verified.
   auto place =
       SubGraphOp::create(builder, entry.getLoc(), "export.scratch",
                          builder.getFunctionType(TypeRange(), TypeRange()));
@@ -486,7 +487,7 @@ Expected<Graph> GraphBuilder::build(SubGraphOp entry) {
   return std::move(graph);
 }
 
-/// The entry, or what the module's only call names, or the only public
+/// The entry, the callee of the module's only call, or the only public
 /// subgraph.
 static Expected<SubGraphOp> findRoot(ModuleOp module) {
   if (SubGraphOp entry = dialect::entrySubGraph(module))
@@ -501,11 +502,12 @@ static Expected<SubGraphOp> findRoot(ModuleOp module) {
         found.push_back(subgraph);
   if (found.size() == 1)
     return found.front();
-  return Status(StatusCode::InvalidArgument,
-                found.empty() ? "the module has no subgraph"
-                              : "the module does not say which of its "
-                                "subgraphs is the model",
-                "mark the model's subgraph `entry`");
+  return Status(
+      StatusCode::InvalidArgument,
+      found.empty()
+          ? "the module has no subgraph"
+          : "the module does not specify which of its subgraphs is the model",
+      "mark the model's subgraph `entry`");
 }
 
 Operation *llmir::operationOf(const GraphOp &op) {
@@ -524,7 +526,7 @@ Expected<Graph> llmir::buildGraph(ModuleOp module,
   if (options.tokens < 0)
     return Status(StatusCode::InvalidArgument,
                   "the number of tokens is " + std::to_string(options.tokens),
-                  "give 1 or more, or 0 to leave it open");
+                  "give 1 or more, or 0 for a dynamic size");
   for (const auto &[name, size] : options.sizes)
     if (size < 1)
       return Status(StatusCode::InvalidArgument,

@@ -174,9 +174,9 @@ void RowLayout::sortRow(size_t row, bool byAbove) {
     const Node &node = nodes[index];
     const std::vector<size_t> &near = byAbove ? node.above : node.below;
     double sum = 0;
-    for (size_t neighbour : near) {
-      const auto &other = rows[static_cast<size_t>(nodes[neighbour].row)];
-      sum += (static_cast<double>(nodes[neighbour].order) + 0.5) /
+    for (size_t neighbor : near) {
+      const auto &other = rows[static_cast<size_t>(nodes[neighbor].row)];
+      sum += (static_cast<double>(nodes[neighbor].order) + 0.5) /
              static_cast<double>(other.size());
     }
     double key = (static_cast<double>(node.order) + 0.5) /
@@ -246,9 +246,9 @@ void RowLayout::placeRow(size_t row, bool useAbove, bool useBelow) {
     offsets.push_back(offset);
     double sum = 0, weight = 0;
     auto pull = [&](const std::vector<size_t> &near) {
-      for (size_t neighbour : near) {
-        const double w = straightness(node, nodes[neighbour]);
-        sum += w * nodes[neighbour].center;
+      for (size_t neighbor : near) {
+        const double w = straightness(node, nodes[neighbor]);
+        sum += w * nodes[neighbor].center;
         weight += w;
       }
     };
@@ -430,7 +430,7 @@ static void measure(Box &box) {
     box.width = std::ceil(headerWidth(box));
     box.height = std::ceil(headerHeight(box));
   }
-  if (box.count > 1) { // The cards behind it.
+  if (box.count > 1) { // The cards drawn behind the node.
     box.width += 2 * stackOffset;
     box.height += 2 * stackOffset;
   }

@@ -240,7 +240,7 @@ static void lowerKVCache(Builder &b, const GraphOp &op) {
   }
 }
 
-/// Sizes other than that of the tokens must be numbers.
+/// Sizes other than the number of tokens must be static.
 static Status checkHeads(const GraphOp &op) {
   for (const GraphValue *value : op.operands) {
     const int64_t tokenDim = rankOf(value) - (isHeadsFirst(op) ? 2 : 3);
@@ -253,7 +253,7 @@ static Status checkHeads(const GraphOp &op) {
 }
 
 /// Which keys of `scores` […, queries, keys] a query sees, as booleans: those
-/// up to `offset` behind the last one that belongs to it.
+/// up to `offset` after the last one that belongs to it.
 static Name visibleKeys(Builder &b, const Name &scores, int64_t rank,
                         int64_t offset) {
   Name shape = b.node("Shape", {scores});

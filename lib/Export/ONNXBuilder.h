@@ -74,7 +74,7 @@ struct Model {
 using Sink = std::function<Status(std::string_view)>;
 /// The separate file of weights.
 struct ExternalData {
-  std::string location; ///< Name of the file in the model's folder.
+  std::string location; ///< Name of the file in the model's directory.
   AtomicFile *file;
 };
 /// Writes the model, reading weights on the fly. Without `external`, fails with

@@ -88,7 +88,7 @@ constexpr double titleSize = 12.5, noteSize = 10.5, lineSize = 10.5;
 /// From the top of a box to its first baseline, and between baselines.
 constexpr double firstBaseline = 18, lineHeight = 14.5;
 constexpr double textMargin = 11; ///< Left and right of texts.
-constexpr double stackOffset = 5; ///< Of the cards behind a folded module.
+constexpr double stackOffset = 5; ///< Cards drawn behind a collapsed module.
 
 /// Computes the size and then the position of a box and its contents.
 void layOut(Box &root, double x, double y);

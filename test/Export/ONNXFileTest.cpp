@@ -55,7 +55,7 @@ TEST(ONNXFileTest, WeightsBeyondTwoGigabytesDoNotFit) {
   EXPECT_EQ(written, 0);
 }
 
-/// A folder for one test's files.
+/// A directory for one test's files.
 class ONNXFolderTest : public testing::Test {
 protected:
   void SetUp() override {

@@ -79,7 +79,7 @@ TEST(XNNPACKOrderTest, TransposesMoveNothing) {
   EXPECT_EQ(inOrder(transposed, order), inOrder(shape, {1, 2, 0}));
 }
 
-/// Splits sizes at random, or merges neighbours.
+/// Splits sizes at random, or merges adjacent ones.
 Sizes reshapedAtRandom(const Sizes &shape, std::mt19937 &random) {
   Sizes result;
   for (size_t i = 0; i < shape.size(); ++i) {

@@ -3,10 +3,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """ONNX files: accepted by ONNX's checker and shape inference, and equal to NumPy models when computed.
 
-    onnx_models.py --work FOLDER --llmir PROGRAM --llmir-translate PROGRAM --inputs FOLDER [--onnxruntime FOLDER]
+    onnx_models.py --work DIR --llmir PROGRAM --llmir-translate PROGRAM --inputs DIR [--onnxruntime DIR]
                    [--seed N]
 
-With --onnxruntime (the folder of the npm package onnxruntime-web) the files are run by it, too. The seed of the
+With --onnxruntime (the directory of the npm package onnxruntime-web) the files are run by it, too. The seed of the
 models and inputs is printed; --seed runs the same ones again.
 """
 
@@ -52,7 +52,7 @@ def check_file(name, path):
     """The file's model, which the checker and shape inference must take."""
     model = onnx.load(path)
     try:
-        onnx.checker.check_model(path, full_check=True)  # By its path: external data is looked for beside it.
+        onnx.checker.check_model(path, full_check=True)  # By its path: external data is relative to it.
         onnx.shape_inference.infer_shapes(model, strict_mode=True, data_prop=True)
         check(name + ": checker and shape inference", True)
     except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:
@@ -132,7 +132,7 @@ ELEMENTS = {"f32": 1, "f16": 10, "bf16": 16}
 
 
 def check_export(options, family, stored, flags, element, bound=NMSE):
-    """`llmir export`: a model with the weights of a folder or a GGUF file in it, or beside it."""
+    """`llmir export`: a model with the weights of a directory or a GGUF file in it, or beside it."""
     name = "export %s %s %s" % (family, stored, " ".join(flags))
     name = name.rstrip()
     is_gguf = stored.startswith("gguf-")
@@ -174,7 +174,7 @@ def check_export_refusals(options):
             ("a number beyond f16", (folder, "-o", path, "--weights", "f16"), 1, "'model.norm.weight' holds 1000000"),
             ("another ending", (folder, "-o", path + ".txt"), 2, "does not end in .onnx"),
             ("no such type", (folder, "-o", path, "--weights", "f64"), 2, "f64 not in"),
-            ("no such folder", (folder, "-o", os.path.join(options.work, "none", "x.onnx")), 1, "none")):
+            ("no such directory", (folder, "-o", os.path.join(options.work, "none", "x.onnx")), 1, "none")):
         result = options.llmir.run("export", *arguments)
         check("export: " + name, result.code == code and words in result.err, result)
         check("export: %s leaves no file" % name, not os.path.exists(path) and not os.path.exists(path + ".data"))
@@ -230,7 +230,7 @@ def main():
     check_export(options, "gpt2", "f32", ("--external-data",), "f32")
     check_export(options, "qwen3", "bf16", ("--weights", "f32"), "f32")
     check_export(options, "llama", "gguf-q8_0", (), "f32")
-    check_export(options, "qwen2", "f32", ("--weights", "bf16"), "bf16", 5e-4)  # Rounded: 8 bits of a number stay. Measured: 8e-5.
+    check_export(options, "qwen2", "f32", ("--weights", "bf16"), "bf16", 5e-4)  # Rounded to 8 bits of mantissa. Measured: 8e-5.
     check_export_refusals(options)
     return check.finish()
 

@@ -3,10 +3,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Every op of level linalg in ONNX: exported and equal to NumPy, or refused by a sentence that names it.
 
-    onnx_ops.py --work FOLDER --llmir-translate PROGRAM [--onnxruntime FOLDER]
+    onnx_ops.py --work DIR --llmir-translate PROGRAM [--onnxruntime DIR]
 
 The cases are those of the interpreter (test/Interpreter/MLLM, see mllm_oracle.py) and Inputs/onnx.cases. Each becomes a model with
-open sizes, which ONNX's checker takes; one file serves all runs of the case. With --onnxruntime (the folder of the
+open sizes, which ONNX's checker takes; one file serves all runs of the case. With --onnxruntime (the directory of the
 npm package onnxruntime-web) the files are run by it, too.
 """
 
@@ -75,7 +75,7 @@ PARTLY = ("only f32, i64, i32 and bool on the CPU are exported", "integer divisi
           "is written twice in a step", "cannot be exported")
 # What these are of no values ONNX leaves open.
 NO_VALUES = {"reduce_max", "reduce_min", "mean"}
-# Declares a layer's registration and makes no value: it stands outside of graphs.
+# Registers a layer and has no result: it is outside of graphs.
 NOT_IN_GRAPHS = {"register"}
 
 check = Checks()
@@ -108,7 +108,7 @@ def module_of(case):
 
 
 def located(line):
-    """Locations stand at the end of an op that is one line."""
+    """Locations are at the end of an op of one line."""
     return ' loc("model.layers.0")' if line.startswith("%") and balanced(line) else ""
 
 
@@ -169,7 +169,8 @@ def check_runs(options, case, path, names, jobs):
         order = [entry.name for entry in model.graph.output]
         # SPEC: 273
         check("%s.%d: results" % (case.name, run), len(order) == len(expected), order)
-        # LLMIR rounds activations beside weights of bf16, and says that this is not exported.
+        # LLMIR rounds activations for bf16 weights, and documents that this is
+        # not exported.
         least = 1e-4 if any(i.type.kind == "bf16" and i.symbol.startswith("@") for i in case.inputs) else NMSE
         if options.onnxruntime and all(array.size for array in feeds.values()):  # It divides by the size of some.
             name = "%s.%d" % (case.name, run)

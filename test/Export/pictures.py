@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Pictures of models: well-formed, nothing overlaps, every text fits, every module is there.
 
-    pictures.py --work FOLDER --llmir PROGRAM --llmir-opt PROGRAM --llmir-translate PROGRAM --inputs FOLDER --demo FOLDER
+    pictures.py --work DIR --llmir PROGRAM --llmir-opt PROGRAM --llmir-translate PROGRAM --inputs DIR --demo DIR
 """
 
 import glob
@@ -308,7 +308,7 @@ def check_inputs(options, fonts):
     check("control: nodes of edges exist", dot.code == 0 and all(
         re.search(r"^ *%s \[label=" % end, dot.out, re.M)
         for edge in re.findall(r"(m_\w+) -> (m_\w+);", dot.out) for end in edge), dot)
-    # What no number of bytes says is not said to be none.
+    # Unknown sizes are not shown as zero.
     _, data = check_input(options, "vast", fonts)
     check("vast: unknown sums", b"? B stored" in data and b"? FLOP" in data, data[:2000])
     # 2 * 8 * 8 multiply-adds for each of 5 tokens in each of 3 layers.

@@ -4,7 +4,7 @@
 
 // Attention as it is written out: each step has keys of all steps before it, so
 // that a graph has a number of tokens and of those before. Scores lie with
-// their keys last, results of heads behind each other: in subgraphs of their own
+// their keys last, results of heads one after the other: in separate subgraphs
 // where XNNPACK would have to transpose.
 // CHECK: xnnpack, 5 tokens after 0: 12 of 18 ops
 // CHECK-NEXT: left to the reference: causal_mask: no such op (1)

@@ -4,9 +4,9 @@
 // Roundings of f32 are there: the comparison sees them.
 // RUN: not llmir-translate --run-xnnpack %s --xnnpack-bound=0 2>&1 | FileCheck --check-prefix=BOUND %s
 
-// Every op that XNNPACK runs, in each way that it can be said, against the
-// reference interpreter. Results that need another order of dimensions than a
-// subgraph made are made by the next one.
+// Every op that XNNPACK runs, in each form, against the reference interpreter.
+// Results that need another order of dimensions than a subgraph made are made
+// by the next one.
 // SPEC: 276
 // CHECK: xnnpack, 1 tokens after 0: 42 of 42 ops, 100.0 % of {{[0-9]+}} floating-point operations, in 1 parts of {{[2-9]}} subgraphs
 // CHECK-NEXT: step 1
@@ -75,7 +75,7 @@ module {
     %s22 = mllm.linalg.contiguous %22 : tensor<2x5x9xf32>
     %p = mllm.linalg.interpolate %picture {mode = "bilinear", align_corners, size = array<i64: 5, 8>} : tensor<2x4x6x7xf32> -> tensor<2x4x5x8xf32>
     %23 = mllm.linalg.pad constant %p {low = array<i64: 0, 0, 1, 2>, high = array<i64: 0, 0, 2, 0>, value = 0.5 : f64} : tensor<2x4x5x8xf32> -> tensor<2x4x8x10xf32>
-    // Channels last all the way, and what has to be put in order.
+    // Channels last throughout, and with reordering.
     %f = mllm.linalg.reshape %20 {shape = array<i64: 2, 4, 42>} : tensor<2x4x6x7xf32> -> tensor<2x4x42xf32>
     %24 = mllm.linalg.permute %f {axes = array<i64: 0, 2, 1>} : tensor<2x4x42xf32> -> tensor<2x42x4xf32>
     %25 = mllm.linalg.permute %6 {axes = array<i64: 2, 1, 0>} : tensor<2x3x8xf32> -> tensor<8x3x2xf32>

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Models on XNNPACK: equal to the reference interpreter, with the share of the work that the library does.
 
-    xnnpack_models.py --work FOLDER --llmir PROGRAM --llmir-translate PROGRAM --inputs FOLDER [--seed N]
+    xnnpack_models.py --work DIR --llmir PROGRAM --llmir-translate PROGRAM --inputs DIR [--seed N]
 
 llmir-translate compares; this script says what must be run where, and that a wrong sum is seen.
 """
@@ -49,7 +49,8 @@ def check_decoder(options, family, ops_left, least_share):
                                                    "--seed=%d" % options.seed), least_share, [7, 1, 1, 3], 4)
     left = set(re.findall(r"left to the reference: (\w+):", text))
     check(family + ": what is left", left == set(ops_left), text)
-    # The numbers are those of the checkpoint that is named, whichever the model was traced of.
+    # The parameters are those of the given checkpoint, independent of the
+    # traced one.
     other = os.path.join(options.work, family + "-other")
     make_tiny.write_hf(other, *make_tiny.make(family, seed=options.seed + 1))
     check_run(family + " with other weights", options.translate.run(
@@ -82,7 +83,7 @@ BRANCH = """module {
 
 
 def check_branch(options, folder):
-    """Control flow is refused once, and the reference is not asked for what the run did not give."""
+    """Control flow is rejected once, without evaluating the reference."""
     source = os.path.join(options.work, "branch.mlir")
     with open(source, "w", encoding="utf-8") as stream:
         stream.write(BRANCH)

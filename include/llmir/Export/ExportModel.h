@@ -21,7 +21,7 @@
 namespace llmir {
 
 struct ExportModelOptions {
-  std::string model;  ///< Hugging Face folder or GGUF file.
+  std::string model;  ///< Hugging Face model directory or GGUF file.
   std::string format; ///< "svg", "dot" or "onnx".
   /// Output file; empty or "-": standard output (not for ONNX).
   std::string output;

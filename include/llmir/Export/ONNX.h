@@ -8,11 +8,11 @@
 //
 // ONNX: a graph as a model of opset 17, written without the library.
 //
-// Attention, rotary embeddings and norms are written out in the operators of
-// that opset. The cache becomes inputs past_key_L, past_value_L and outputs
-// present_key_L, present_value_L for each layer L: a run is given what the run
-// before gave, at first tensors without tokens. All that stays open in a shape
-// has a name in the file.
+// Attention, rotary embeddings and norms are expanded to the operators of that
+// opset. The cache becomes inputs past_key_L, past_value_L and outputs
+// present_key_L, present_value_L for each layer L: a run takes the outputs of
+// the previous run, and the first run tensors without tokens. All dynamic sizes
+// of a shape have names in the file.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@
 
 namespace llmir {
 
-/// Element types of weights in a file. Computed is in f32 whatever it is.
+/// Element types of weights in a file. Computations are always in f32.
 enum class ONNXWeights {
   Stored, ///< f16, bf16 and f32 as in the checkpoint, f32 for others.
   F32,
@@ -40,12 +40,11 @@ struct ONNXOptions {
   ONNXWeights weights = ONNXWeights::Stored;
 };
 
-/// What ONNX can say: the ops of supported(), of f32, i64, i32 and bool. ONNX
-/// leaves open which of several values stays that scatter writes to one place,
-/// and what the greatest and least of no values are; NaN and infinity are alike
-/// in the order of top_k and argsort.
-/// Rounding of activations beside weights of bf16 is LLMIR's own and is not
-/// exported.
+/// Supports the ops of supported() on f32, i64, i32 and bool. ONNX does not
+/// define which value remains if scatter writes an element several times, nor
+/// the maximum and minimum of no elements; top_k and argsort do not distinguish
+/// NaN from infinity. The rounding of activations for bf16 weights is specific
+/// to LLMIR and not exported.
 class ONNXTarget : public ::mllm::ir::ExportTarget {
 public:
   explicit ONNXTarget(ONNXOptions options = {}) : options(std::move(options)) {}

@@ -92,7 +92,7 @@ static void lowerLinear(Planner &p, const GraphOp &op, Operands x) {
   Tensor y = p.segment().fullyConnected(x[0].tensor, p.numbers(weight),
                                         static_cast<size_t>(weight->shape[0]),
                                         p.numbersIf(op.parameter("bias")));
-  // A result may split its columns, which stay last.
+  // A result may split its columns, which remain the last dimensions.
   const GraphValue *result = op.results[0];
   const size_t rank = rankOf(op.operands[0]);
   Order order = x[0].order;
@@ -118,7 +118,7 @@ static void lowerSum(Planner &p, const GraphOp &op, Operands x, bool isMean) {
   const double count = static_cast<double>(x[0].tensor.dims.back());
   Tensor y = p.segment().sumOfLast(x[0].tensor, isMean ? 1 / count : 1);
   Order order = x[0].order;
-  if (rankOf(op.results[0]) != rank) { // The dimension goes.
+  if (rankOf(op.results[0]) != rank) { // The dimension is dropped.
     order.pop_back();
     for (size_t &other : order)
       other -= other > dim;

@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 // Memory order of dimensions.
 //
-// XNNPACK wants some dimension last (channels, what softmax sums over), and has
-// no transpose. So a transpose of the model changes the order that is noted and
-// moves nothing.
+// XNNPACK requires certain dimensions last (channels, the softmax dimension),
+// and has no transpose. So a transpose of the model changes the order that is
+// noted and moves nothing.
 //
 //===----------------------------------------------------------------------===//
 

@@ -51,7 +51,7 @@ Held Planner::take(const GraphValue *value, const Order &order) {
     return found->second;
   auto [entry, isNew] = taken.try_emplace({value, order});
   if (isNew) {
-    // An earlier segment passes it to the caller, who passes it to this one.
+    // An earlier segment returns it to the caller, which passes it to this one.
     if (auto maker = makers.find(value); maker != makers.end()) {
       Part::Step &step = part->segments[maker->second.first];
       const bool isKnown =

@@ -35,14 +35,14 @@ struct CommandLine {
                      "step of --export-tokens)")};
   llvm::cl::opt<std::string> weights{
       "xnnpack-weights", llvm::cl::value_desc("checkpoint"),
-      llvm::cl::desc("Folder or GGUF file with the parameters (default: random "
-                     "numbers)")};
+      llvm::cl::desc("Directory or GGUF file with the parameters (default: "
+                     "random values)")};
   llvm::cl::opt<int> threads{"xnnpack-threads",
                              llvm::cl::desc("Threads of XNNPACK"),
                              llvm::cl::init(1)};
   llvm::cl::opt<double> bound{
       "xnnpack-bound",
-      llvm::cl::desc("Fail where the NMSE to the reference is greater"),
+      llvm::cl::desc("Fail if the NMSE to the reference is greater"),
       llvm::cl::init(1e-9)};
 };
 
