@@ -115,13 +115,13 @@ bool isOurs(Operation *op) {
       op->getDialect());
 }
 
-/// Where an op's properties and attributes stand in a generic text.
+/// The positions of an op's properties and attributes in the generic form.
 struct Place {
   size_t properties, propertiesEnd; ///< "<{…}>" with the blank before it.
   size_t attributes, attributesEnd; ///< "{…}", likewise.
 };
 
-/// The end of what is bracketed at `at`.
+/// The end of the bracketed text at `at`.
 size_t skipBrackets(StringRef text, size_t at) {
   int depth = 0;
   for (; at < text.size(); ++at) {
@@ -278,7 +278,8 @@ void AttributeKindsTest::tryModule(ModuleOp module) {
   llvm::raw_string_ostream stream(text);
   module.print(stream, OpPrintingFlags().printGenericOpForm().useLocalScope());
   ASSERT_TRUE(parse(text)) << text;
-  llvm::StringMap<size_t> ends; // Where the search for an op's name goes on.
+  llvm::StringMap<size_t>
+      ends; // The position to continue the search for an op's name.
   unsigned index = 0;
   module.walk<WalkOrder::PreOrder>([&](Operation *op) {
     unsigned here = index++;
@@ -297,7 +298,7 @@ void AttributeKindsTest::tryModule(ModuleOp module) {
   });
 }
 
-/// The module with one of its functions alone, where that is valid.
+/// The module reduced to one of its functions, if that is valid.
 OwningOpRef<ModuleOp> withOnly(ModuleOp module, Operation *function) {
   OwningOpRef<ModuleOp> alone = module.clone();
   SmallVector<Operation *> others;

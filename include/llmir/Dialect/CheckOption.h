@@ -24,8 +24,8 @@
 
 namespace llmir {
 
-/// Why `value` is not one of the numbers from `least` to `most` that an option
-/// takes, beginning with the option's name; empty where it is.
+/// Returns an error message, which starts with the option's name, if `value` is
+/// not between `least` and `most`; otherwise an empty string.
 inline std::string
 whyNotOption(llvm::StringRef name, int64_t value, int64_t least,
              int64_t most = std::numeric_limits<int64_t>::max()) {
@@ -39,7 +39,7 @@ whyNotOption(llvm::StringRef name, int64_t value, int64_t least,
   return name.str() + " must be " + wanted + ", not " + std::to_string(value);
 }
 
-/// Fails, with that sentence, where a pass's option is out of its range.
+/// Emits that error if a pass option is out of range.
 template <typename Option>
 llvm::LogicalResult
 checkOption(mlir::Location loc, const Option &option, int64_t least,

@@ -52,6 +52,6 @@ func.func @onFunction() attributes {check.range = array<i64: 0, 3>} { return }
 
 // -----
 
-// A parameter's numbers are those of its type.
+// The values of a parameter must have its type.
 // expected-error @+1 {{check.values has type 'tensor<3xf32>', but the argument has type 'tensor<2xf32>'}}
 mllm.tensor.register @w : tensor<2xf32> {source = "w", check.values = dense<0.0> : tensor<3xf32>}

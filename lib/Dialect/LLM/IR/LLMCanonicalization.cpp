@@ -273,9 +273,9 @@ struct SelectRowsBefore : OpRewritePattern<SelectRowsOp> {
 /// The constant row indices that `rows` holds. A splat may be too large to
 /// materialize.
 static std::optional<SmallVector<int64_t>> getKnownRows(Value rows) {
-  constexpr int64_t kMostRows = 1 << 20;
+  constexpr int64_t kMaxRows = 1 << 20;
   auto constant = dyn_cast_or_null<DenseIntElementsAttr>(getConstant(rows));
-  if (!constant || constant.getNumElements() > kMostRows)
+  if (!constant || constant.getNumElements() > kMaxRows)
     return std::nullopt;
   SmallVector<int64_t> numbers;
   for (const APInt &number : constant.getValues<APInt>())

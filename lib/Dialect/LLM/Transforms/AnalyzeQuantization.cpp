@@ -69,10 +69,10 @@ std::optional<std::vector<double>> readValues(Value weight,
   if (auto named = weight.getDefiningOp<WeightOp>())
     return parameters ? parameters->read(named.getName()) : std::nullopt;
   // A splat may be too large to materialize.
-  constexpr int64_t kMostElements = 1 << 26;
+  constexpr int64_t kMaxElements = 1 << 26;
   DenseFPElementsAttr constant;
   if (!matchPattern(weight, m_Constant(&constant)) ||
-      constant.getNumElements() > kMostElements)
+      constant.getNumElements() > kMaxElements)
     return std::nullopt;
   std::vector<double> values;
   values.reserve(constant.getNumElements());

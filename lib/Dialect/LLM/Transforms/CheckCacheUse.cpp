@@ -50,7 +50,7 @@ bool canFollow(Operation *later, Operation *earlier, Value cache) {
   Block *to = laterTop->getBlock();
   if (from == to && earlierTop->isBeforeInBlock(laterTop))
     return true;
-  // A path through its block defines the value anew.
+  // A path through its block redefines the value.
   return from->isReachable(to, {cache.getParentBlock()});
 }
 

@@ -61,9 +61,9 @@ struct DeduplicateFunctionsPass
     SymbolTableCollection symbols;
     SymbolUserMap users(symbols, getOperation());
 
-    // Candidates by what is cheap to compare. Bodies compare equal only after
-    // calls of equal callees have been replaced by calls of the same callee,
-    // which the visiting order guarantees.
+    // Candidates, bucketed by properties that are cheap to compare. Bodies
+    // compare equal only after calls of equal callees have been replaced by
+    // calls of the same callee, which the visiting order guarantees.
     DenseMap<DictionaryAttr, SmallVector<func::FuncOp>> kept;
     for (func::FuncOp func : functions) {
       if (!func.isPrivate())

@@ -101,10 +101,10 @@ private:
 
   /// Evaluation materializes splats.
   static bool isVast(Type type) {
-    constexpr int64_t kMostElements = 1 << 24;
+    constexpr int64_t kMaxElements = 1 << 24;
     auto tensor = dyn_cast<RankedTensorType>(type);
     return tensor && tensor.hasStaticShape() &&
-           tensor.getNumElements() > kMostElements;
+           tensor.getNumElements() > kMaxElements;
   }
 
   int64_t maxElements;

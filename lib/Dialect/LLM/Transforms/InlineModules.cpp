@@ -96,8 +96,8 @@ private:
     }
   }
 
-  /// Inlines the current calls in `func` whose callee `wanted` accepts. Returns
-  /// whether there was one.
+  /// Inlines the current calls in `func` whose callee satisfies `wanted`.
+  /// Returns whether there was one.
   FailureOr<bool> inlineOnce(func::FuncOp func,
                              function_ref<bool(func::FuncOp)> wanted) {
     SmallVector<std::pair<func::CallOp, func::FuncOp>> found;

@@ -177,10 +177,10 @@ struct LowerBatchedAttention : OpRewritePattern<PagedAttentionOp> {
     if (ShapedType::isDynamic(batch) || tokens < 0)
       return rewriter.notifyMatchFailure(op, "dynamic batch sizes");
     // Offsets are 32-bit and materialized as a constant.
-    constexpr int64_t kMostSequences = 1 << 20;
+    constexpr int64_t kMaxSequences = 1 << 20;
     int64_t numRows;
     if (llvm::MulOverflow(batch, tokens, numRows) || numRows > INT32_MAX ||
-        batch > kMostSequences)
+        batch > kMaxSequences)
       return rewriter.notifyMatchFailure(op, "too many rows");
     if (!canConvertMask(op.getMask(), batch, tokens))
       return rewriter.notifyMatchFailure(op, "the mask differs by head");

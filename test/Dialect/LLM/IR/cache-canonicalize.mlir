@@ -9,7 +9,7 @@ func.func @dead_lookup(%c: !cache, %blocks: tensor<2x8xi32>, %lens: tensor<2xi32
   return
 }
 
-// A lookup of which one half is read stays.
+// A lookup with one used result is preserved.
 // CHECK-LABEL: func @live_lookup
 // CHECK: llm.lookup_kv
 func.func @live_lookup(%c: !cache, %blocks: tensor<2x8xi32>, %lens: tensor<2xi32>) -> tensor<2x64x2x16xf16> {
@@ -34,8 +34,8 @@ func.func @lookup_nothing(%c: !cache, %blocks: tensor<2x8xi32>) -> (tensor<2x64x
   return %0#0, %0#1 : tensor<2x64x2x16xf16>, tensor<2x64x2x16xf16>
 }
 
-// Not where a length may be another, in a cache without sequences either: there
-// it is an error when it runs. Nor where the shape is not known.
+// Must not fire: the length may differ, also in a cache without sequences,
+// which is an error at run time; the shape is unknown.
 // CHECK-LABEL: func @lookup_something
 // CHECK-COUNT-3: llm.lookup_kv
 func.func @lookup_something(%blocks: tensor<2x8xi32>, %any: tensor<2x?xi32>, %n: tensor<2xi32>) -> (tensor<2x64x2x16xf16>, tensor<2x64x2x16xf16>, tensor<2x?x2x16xf16>) {

@@ -27,7 +27,7 @@ func.func @attention(%q: tensor<2x3x4x16xf16>, %k: tensor<2x5x2x16xf16>, %v: ten
     numHeads = 4, headDim = 16 : i32, softCap = 30.0, window = 2,
     alibiSlopes = array<f64: 0.5, 0.25, 0.125, 0.0>
   } : (tensor<2x3x4x16xf16>, tensor<2x5x2x16xf16>, tensor<2x5x2x16xf16>, tensor<2x4x3x5xf32>, tensor<4xf32>) -> tensor<2x3x4x16xf16>
-  // Values with heads of their own size; named operands in another order.
+  // Values with a different head size; named operands in another order.
   // CHECK: llm.attention %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}} mask(%{{[a-zA-Z0-9_#]+}}) sinks(%{{[a-zA-Z0-9_#]+}}) : (tensor<2x3x4x16xf16>, tensor<2x5x2x16xf16>, tensor<2x5x2x8xf16>, tensor<1x1x3x5xi1>, tensor<4xf32>) -> tensor<2x3x4x8xf16>
   %3 = llm.attention %q, %k, %w sinks(%s) mask(%m) {causal = false} : tensor<2x3x4x16xf16>, tensor<2x5x2x16xf16>, tensor<2x5x2x8xf16>, tensor<4xf32>, tensor<1x1x3x5xi1> -> tensor<2x3x4x8xf16>
   return

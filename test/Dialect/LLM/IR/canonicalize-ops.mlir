@@ -1,6 +1,6 @@
 // RUN: llmir-opt %s --canonicalize | FileCheck %s
 
-// What simplifies, and beside it what looks alike and must stay.
+// Simplifications, and similar cases that must be preserved.
 
 // CHECK-LABEL: func @add_zero
 // CHECK-SAME: %[[X:.*]]: tensor<2x3xf32>
@@ -56,7 +56,8 @@ func.func @swiglu(%g: tensor<?x8xf32>, %u: tensor<?x8xf32>) -> (tensor<?x8xf32>,
   return %1, %3 : tensor<?x8xf32>, tensor<?x8xf32>
 }
 
-// Must not fire: silu is wanted for itself; a sum is no product; gelu is not silu.
+// Must not fire: silu has another use; a sum is not a product; gelu is not
+// silu.
 // CHECK-LABEL: func @no_swiglu
 func.func @no_swiglu(%g: tensor<?x8xf32>, %u: tensor<?x8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) {
   // CHECK-NOT: llm.swiglu
@@ -155,8 +156,8 @@ func.func @alone(%x: tensor<?x8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>, tens
   return %0, %1, %2, %3 : tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>
 }
 
-// Must not fire: a group of two, even where the unknown size hides it; one
-// shard as a type of its own.
+// Must not fire: a group of two, even if the unknown size hides it; one shard
+// with a sharded type.
 // CHECK-LABEL: func @not_alone
 func.func @not_alone(%x: tensor<?x8xf32>, %w: tensor<4x8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>, !llm.sharded_tensor<tensor<4x8xf32>, 0, 1, 0>) {
   // CHECK: llm.all_gather
@@ -168,7 +169,7 @@ func.func @not_alone(%x: tensor<?x8xf32>, %w: tensor<4x8xf32>) -> (tensor<?x8xf3
   return %0, %1, %2 : tensor<?x8xf32>, tensor<?x8xf32>, !llm.sharded_tensor<tensor<4x8xf32>, 0, 1, 0>
 }
 
-// The greatest of equal numbers.
+// The greatest of equal elements.
 // CHECK-LABEL: func @greatest_twice
 func.func @greatest_twice(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
   // CHECK-NEXT: %[[M:.*]] = llm.all_reduce %{{.*}} {group_size = 4 : i64, reduce_op = "max"}
@@ -229,7 +230,7 @@ func.func @round_trips(%x: tensor<?x8xf32>) -> (tensor<?x8xf32>, tensor<?x2xf32>
 }
 
 // Must not fire: the shard of one rank for all; groups of other sizes; another
-// dimension; the reduced value is wanted as a whole.
+// dimension; the reduced value has another use.
 // CHECK-LABEL: func @no_round_trips
 func.func @no_round_trips(%x: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x16xf32>, tensor<32x2xf32>, tensor<8x8xf32>, tensor<8x2xf32>) {
   // CHECK: llm.all_gather
@@ -271,8 +272,8 @@ func.func @all_rows(%x: tensor<3x4xf32>) -> tensor<3x4xf32> {
   return %0 : tensor<3x4xf32>
 }
 
-// Must not fire: another order; not all rows; numbers that are not known; a row
-// that is not there.
+// Must not fire: another order; not all rows; unknown indices; a row that is
+// not there.
 // CHECK-LABEL: func @selections_that_stay
 func.func @selections_that_stay(%x: tensor<3x4xf32>, %r: tensor<3xi32>) -> (tensor<3x4xf32>, tensor<2x4xf32>, tensor<3x4xf32>, tensor<2x4xf32>) {
   // CHECK-COUNT-5: llm.select_rows
@@ -304,8 +305,8 @@ func.func @rows_early(%x: tensor<?x64xf32>, %q: !i8, %s: tensor<8xf32>, %r: tens
   return %4 : tensor<2x8xf32>
 }
 
-// Must not fire: at position 0 nothing turns, but an infinite number would make
-// its partner NaN.
+// Must not fire: at position 0 the rotation is the identity, but an infinity
+// would yield its partner NaN.
 // CHECK-LABEL: func @rope_at_the_start
 func.func @rope_at_the_start(%x: tensor<1x2x4xf32>) -> tensor<1x2x4xf32> {
   // CHECK: llm.rope
@@ -315,8 +316,8 @@ func.func @rope_at_the_start(%x: tensor<1x2x4xf32>) -> tensor<1x2x4xf32> {
 }
 
 // Must not fire: gathered and reduced in one dimension or group, cut in
-// another; the shard of one rank for all; parts that are wanted for themselves;
-// a shard that must say what it is a shard of.
+// another; the shard of one rank for all; parts with other uses; a shard whose
+// type must remain sharded.
 // CHECK-LABEL: func @more_that_stay
 func.func @more_that_stay(%x: tensor<8x8xf32>) -> (tensor<2x32xf32>, tensor<8x2xf32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x8xf32>, tensor<8x2xf32>, !llm.sharded_tensor<tensor<4x8xf32>, 0, 2, 1>) {
   // CHECK: llm.all_gather
@@ -372,7 +373,7 @@ func.func @numbers_that_are_too_large(%x: tensor<0x4xf32>, %y: tensor<2x4xf32>) 
   return %1, %3 : tensor<0x4xf32>, tensor<2x4xf32>
 }
 
-// Must not fire: the type of the weight says fewer sizes.
+// Must not fire: the type of the weight has fewer static sizes.
 // CHECK-LABEL: func @linear_of_unknown_sizes
 func.func @linear_of_unknown_sizes(%x: tensor<2x64xf32>, %q: !i8, %s: tensor<8xf32>) -> tensor<2x?xf32> {
   // CHECK: llm.linear

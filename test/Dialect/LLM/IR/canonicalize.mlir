@@ -90,7 +90,7 @@ func.func @in_another_block(%x: tensor<?x64xf32>, %w: tensor<8x64xf32>, %b: i1, 
   return %1 : tensor<?x8xf32>
 }
 
-// An op without a use goes: the dialect's ops have no effect but their results.
+// Unused ops are erased: the ops of the dialect have no side effects.
 // CHECK-LABEL: func @unused
 func.func @unused(%c: !llm.paged_kv_cache<f32, 1, 2, 16, 8, 64>, %k: tensor<?x2x16xf32>, %s: tensor<?xi32>) {
   // CHECK-NEXT: return

@@ -73,7 +73,7 @@ func.func @reduce_scatter(%x: tensor<16x1024xf16>, %d: tensor<?x64xf32>) {
   return
 }
 
-// Groups of neighbouring ranks.
+// Groups of neighboring ranks.
 // CHECK-LABEL: func @two_groups(
 // CHECK-SAME: tensor<?x43xf32> {llm.shard_dim = 1 : i64}) -> (tensor<?x86xf32> {llm.shard_dim = 1 : i64}) attributes {llm.num_ranks = 4 : i64}
 func.func @two_groups(%x: tensor<?x43xf32> {llm.shard_dim = 1 : i64}) -> (tensor<?x86xf32> {llm.shard_dim = 1 : i64}) attributes {llm.num_ranks = 4 : i64} {
@@ -88,7 +88,7 @@ func.func @constants(%w: tensor<172x64xf32> {llm.constant}) {
   return
 }
 
-// Outside of a function nothing says how many ranks there are.
+// Outside of a function, the number of ranks is unknown.
 // CHECK-LABEL: module @outside
 module @outside {
   // CHECK: llm.all_reduce {{.*}} {group_size = 3 : i64, reduce_op = "sum"}

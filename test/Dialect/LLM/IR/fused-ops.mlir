@@ -47,7 +47,7 @@ func.func @one_projection(%x: tensor<?x64xf32>, %w: tensor<32x64xbf16>) -> tenso
   return %y : tensor<?x32xf32>
 }
 
-// With a norm it stays.
+// With a norm, it is preserved.
 // CANON-LABEL: @one_projection_with_norm
 // CANON-NEXT: llm.fused_linear %arg0 norm(%arg2) weights(%arg1)
 func.func @one_projection_with_norm(%x: tensor<?x64xf32>, %w: tensor<32x64xbf16>, %g: tensor<64xf32>) -> tensor<?x32xf32> {

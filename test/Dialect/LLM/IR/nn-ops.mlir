@@ -59,8 +59,8 @@ func.func @activations(%x: tensor<?x172xf32>, %y: tensor<?x172xf32>, %h: tensor<
   return
 }
 
-// CHECK-LABEL: func @rope_of_neighbours
-func.func @rope_of_neighbours(%x: tensor<?x4x16xf32>, %positions: tensor<?xi32>) {
+// CHECK-LABEL: func @rope_of_neighbors
+func.func @rope_of_neighbors(%x: tensor<?x4x16xf32>, %positions: tensor<?xi32>) {
   // CHECK: llm.rope %{{.*}}, %{{.*}} {frequencies = array<f64: 1.000000e+00>, interleaved} : tensor<?x4x16xf32>, tensor<?xi32>
   %0 = llm.rope %x, %positions {frequencies = array<f64: 1.0>, interleaved} : tensor<?x4x16xf32>, tensor<?xi32>
   return

@@ -16,7 +16,7 @@ func.func @quant_params(%w: tensor<172x64xf32>, %e: tensor<8x172x64xbf16>) {
   %1 = llm.quant_params %w {axis = 0, bits = 8 : i32} : (tensor<172x64xf32>) -> tensor<172xf32>
   // CHECK: {axis = -1 : i64, bits = 4 : i64, group_size = 32 : i64, symmetric = false} : (tensor<172x64xf32>) -> (tensor<172x2xf32>, tensor<172x2xi8>)
   %2:2 = llm.quant_params %w {bits = 4, groupSize = 32, symmetric = false} : (tensor<172x64xf32>) -> (tensor<172x2xf32>, tensor<172x2xi8>)
-  // Groups lie in the first dimension where the last one has scales of its own.
+  // Groups are in the first dimension if the last one has its own scales.
   // CHECK: -> (tensor<43x64xf32>, tensor<43x64xi16>)
   %3:2 = llm.quant_params %w {axis = 1, bits = 16, group_size = 4, symmetric = false} : (tensor<172x64xf32>) -> (tensor<43x64xf32>, tensor<43x64xi16>)
   // A group as long as a row is none.
@@ -40,9 +40,9 @@ func.func @quantize(%w: tensor<172x64xf16>, %s: tensor<172xf32>, %s0: tensor<f32
   return
 }
 
-// The spellings of the LLMIR specification: names in camel case, numbers of 32 bits,
-// types without parentheses, operands in parentheses, attributes on a line of
-// their own. One is printed.
+// The spellings of the LLMIR specification: names in camel case, 32-bit
+// integers, types without parentheses, operands in parentheses, attributes on a
+// line of their own. One is printed.
 // SPEC: 143
 // CHECK-LABEL: func @quantize_spellings
 func.func @quantize_spellings(%x: tensor<16x1024xf16>, %s: tensor<1024xf32>) {

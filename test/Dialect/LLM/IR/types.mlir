@@ -17,7 +17,8 @@ func.func private @cache_of_other_elements(
 // CHECK-LABEL: func private @quantized(!llm.quantized_tensor<i8, [4096, 4096], true, true, 0, -1, 8>)
 func.func private @quantized(!llm.quantized_tensor<i8, [4096, 4096], true, true, 0, -1, 8>)
 
-// The spellings that are taken; what they mean is in test/CAPI/dialects.c and in Execution/quantize.mlir.
+// The accepted spellings; their semantics are tested in test/CAPI/dialects.c
+// and Execution/quantize.mlir.
 // SPEC: 167 168 169
 // CHECK-LABEL: func private @quantized_other_spellings
 // CHECK-SAME: !llm.quantized_tensor<i8, [4096, 2048], true, true, 0, -1, 8>

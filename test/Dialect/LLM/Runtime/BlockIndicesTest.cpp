@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What appendKV() writes to `blockIndices` is what lookupKV() reads, whatever
+// lookupKV() accepts the `blockIndices` written by appendKV(), independent of
 // was appended before, and rows that name no sequence are refused.
 //
 //===----------------------------------------------------------------------===//
@@ -28,8 +28,8 @@ namespace {
 constexpr int64_t numLayers = 3, numHeads = 2, headDim = 3, maxSeqLen = 40;
 constexpr int64_t rowSize = numHeads * headDim;
 
-/// A cache beside the keys that each sequence should have, [layer][token]: the
-/// number of the token is in all elements of a row, negative in the values.
+/// A cache with the expected keys of each sequence, [layer][token]: the number
+/// of the token is in all elements of a row, negative in the values.
 class Flow {
 public:
   explicit Flow(int64_t blockSize)
@@ -165,7 +165,7 @@ TEST(BlockIndices, AnyPartOfATableNamesItsSequence) {
     }
 }
 
-// The rows of a fork and of its source are the same as long as neither goes on;
+// The rows of a fork and of its source are equal until one of them is extended;
 // the longer one can be read with them.
 TEST(BlockIndices, OwnersOfASharedBlockAreToldApartByLength) {
   Flow flow(4);
@@ -315,7 +315,7 @@ TEST(BlockIndices, RowsThatNameNoSequenceAreRefused) {
   EXPECT_TRUE(cache.lookupKV(anything, &none, 1, out.data(), out.data()));
 }
 
-// Explicit arrays: what the interpreter and compiled functions ask for.
+// Explicit arrays, as used by the interpreter and compiled functions.
 TEST(BlockIndices, RaggedArraysAreChecked) {
   const CacheBounds bounds{8, 4, 16};
   const std::vector<int64_t> offsets = {0, 2, 3};

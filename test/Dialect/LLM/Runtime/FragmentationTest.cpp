@@ -33,7 +33,7 @@ PagedKVCacheOptions options() {
 
 class Fragmentation : public testing::Test {
 protected:
-  /// Appends `count` tokens, numbered from `first`; says whether they fit.
+  /// Appends `count` tokens, numbered from `first`; returns whether they fit.
   bool append(int32_t id, int64_t count, float first) {
     std::vector<float> numbers(static_cast<size_t>(count * kDim));
     std::iota(numbers.begin(), numbers.end(), first);
@@ -67,7 +67,7 @@ TEST_F(Fragmentation, ASequenceWastesLessThanABlock) {
   ASSERT_TRUE(cache.status()) << cache.status().message();
   std::mt19937 random(3);
   std::vector<int64_t> lengths(7, 0);
-  // Sequences grow by a few tokens in turn until nothing more fits.
+  // Sequences are extended by a few tokens round-robin until the cache is full.
   for (bool fits = true; fits;) {
     size_t member = random() % lengths.size();
     int64_t count = 1 + static_cast<int64_t>(random() % 6);

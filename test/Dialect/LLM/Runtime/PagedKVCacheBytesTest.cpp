@@ -26,7 +26,7 @@ static PagedKVCacheOptions blocks(int64_t count) {
   return options;
 }
 
-/// What a row of f32 numbers is after a trip through the cache.
+/// A row of f32 elements after it was stored to and loaded from the cache.
 static std::vector<float> asBytes(const float *row, int64_t count) {
   float most = 0;
   for (int64_t i = 0; i < count; ++i)
@@ -114,7 +114,7 @@ TEST(PagedKVCacheBytes, BesideStrangeScales) {
 TEST(PagedKVCacheBytes, TakeHalfOfTheMemoryAndItsScales) {
   PagedKVCache bytes(2, 2, 64, 16, 64, KVElementType::Q8, blocks(4));
   PagedKVCache halves(2, 2, 64, 16, 64, KVElementType::BF16, blocks(4));
-  // 8 bytes of scales beside 128 of numbers.
+  // 8 bytes of scales in addition to 128 of elements.
   EXPECT_EQ(bytes.getTotalMemoryUsage() * 32,
             halves.getTotalMemoryUsage() * 17);
   PagedKVCache refused(1, 1, 64, 2, 64, KVElementType::Q8, blocks(4));

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Random operations on a small cache, beside a model of it that is too simple
-// to be wrong: a sequence is a list of numbers, a block is a name.
+// Random operations on a small cache, compared with a trivial model: a sequence
+// is a list of numbers, a block is a name.
 // After every operation the invariants hold, the number of free blocks is the
 // model's, and one sequence's contents are compared. An operation fails exactly
 // where the model says so, and then changes nothing.
@@ -380,7 +380,7 @@ TEST_P(PagedKVCacheModel, AgreesAfterEveryOperation) {
   }
   cache.reset();
   EXPECT_EQ(cache.blocks().numFree(), size.numBlocks); // I6
-  // The mix reached what it is there for.
+  // The random operations covered all cases.
   EXPECT_GT(appends[StatusCode::Ok], operations / 20);
   EXPECT_GT(appends[StatusCode::ResourceExhausted], operations / 100);
   EXPECT_GT(appends[StatusCode::OutOfRange], operations / 500);

@@ -288,7 +288,8 @@ TEST(PagedKVCache, DroppedTokensAreZeroWhenTheSequenceGrowsAgain) {
   const int32_t id = 1;
   ASSERT_TRUE(
       cache.appendKV(data.keys.data(), data.values.data(), 1, 8, &id, nullptr));
-  ASSERT_TRUE(cache.fork(1, 2, 5)); // Shares a block with 3 foreign tokens.
+  ASSERT_TRUE(
+      cache.fork(1, 2, 5)); // Shares a block with 3 tokens of another sequence.
   ASSERT_TRUE(cache.truncate(1, 3));
   int32_t slot;
   for (SequenceId sequence : {2, 1}) {
@@ -333,7 +334,7 @@ TEST(PagedKVCache, GuardPagesStopAStrayWrite) {
   EXPECT_DEATH(*static_cast<volatile uint8_t *>(end) = 1, "");
 }
 
-// K rows of 5 numbers and V rows of 19, [tokens, heads, dim]: each keeps its
+// K rows of 5 elements and V rows of 19, [tokens, heads, dim]: each keeps its
 // own size outside, and the pool has room for both.
 TEST(PagedKVCache, ValuesMayHaveAHeadSizeOfTheirOwn) {
   constexpr int64_t heads = 2, keyDim = 5, valueDim = 19, tokens = 7;
@@ -434,7 +435,7 @@ TEST(PagedKVCache, ABatchThatDoesNotFitChangesNothing) {
   std::vector<float> data(4 * 64, 1.0f);
   const int32_t ids[] = {1, 2};
   ASSERT_TRUE(cache.appendKV(data.data(), data.data(), 1, 5, ids, nullptr));
-  // 3 + 1 blocks are wanted, one is free; sequence 2 would be new.
+  // 3 + 1 blocks are needed, one is free; sequence 2 would be new.
   Status status = cache.appendKV(data.data(), data.data(), 2, 10, ids, nullptr);
   EXPECT_EQ(status.code(), StatusCode::ResourceExhausted);
   EXPECT_NE(status.cause().find("1 free blocks of 3; 5 are needed"),

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The analysis of parameters whose numbers another place holds. Reports on
+// The analysis of parameters whose values are stored elsewhere. Reports on
 // constants are tested in analyze-quantization.mlir.
 //
 //===----------------------------------------------------------------------===//
@@ -86,7 +86,7 @@ TEST(AnalyzeQuantizationTest, ReportsParametersOfASource) {
   // 11 becomes 10: 1 / (35² + 11²).
   EXPECT_EQ(remarks[remarks.size() - 2],
             "int4: nmse 0.000743, largest error 1, 20 bits per element");
-  // Of the other two, one is not known and one has too few numbers.
+  // Of the other two, one is unknown and one has too few elements.
   for (const std::string &remark : remarks) {
     EXPECT_EQ(remark.find("@unknown"), std::string::npos);
     EXPECT_EQ(remark.find("@short"), std::string::npos);

@@ -4,8 +4,8 @@
 
 // SCHEME: error: schemes must be int8 or int4, {{.*}} not 'int2'
 
-// One row, whose numbers are all of the largest magnitude: symmetric schemes
-// are off by the rounding of the scale alone, the asymmetric one by half a step.
+// One row, whose elements all have the same magnitude: symmetric schemes are
+// off by the rounding of the scale alone, the asymmetric one by half a step.
 // BOUND: remark: 1 x 2 weight: int4 is the smallest within an nmse of 1e-09
 // BOUND: note: int8: nmse {{.*}}e-{{.*}}, largest error {{.*}}e-{{.*}}, 24 bits per element
 func.func @exact(%x: tensor<?x2xf32>) -> tensor<?x1xf32> {
@@ -36,8 +36,8 @@ func.func @rounded(%x: tensor<?x4xbf16>) -> tensor<?x1xbf16> {
 
 // -----
 
-// Small numbers and large ones: with a scale per row int4 makes the small ones
-// 0; with groups of 32 each kind has a scale of its own.
+// Small and large elements: with a scale per row, int4 rounds the small ones to
+// 0; with groups of 32, each kind has its own scale.
 func.func @groups(%x: tensor<?x64xf32>) -> (tensor<?x1xf32>, tensor<?x1xf32>) {
   %w = arith.constant dense<[[0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 8.0]]> : tensor<1x64xf32>
   // expected-remark@+5 {{1 x 64 weight: int4:g32 is the smallest within an nmse of 0.001}}
@@ -53,7 +53,7 @@ func.func @groups(%x: tensor<?x64xf32>) -> (tensor<?x1xf32>, tensor<?x1xf32>) {
 
 // -----
 
-// No report: numbers that are not known; a weight of zeros is exact.
+// No report: unknown values; a weight of zeros is exact.
 func.func @unknown(%x: tensor<?x64xf32>, %w: tensor<1x64xf32>) -> (tensor<?x1xf32>, tensor<?x1xf32>) {
   %0 = llm.linear %x, %w : tensor<?x64xf32>, tensor<1x64xf32> -> tensor<?x1xf32>
   %zero = arith.constant dense<0.0> : tensor<1x64xf32>

@@ -1,8 +1,8 @@
 // RUN: llmir-opt %s --one-shot-bufferize --split-input-file --verify-diagnostics
 // RUN: llmir-opt %s --one-shot-bufferize=allow-unknown-ops --split-input-file --verify-diagnostics
 
-// A cache that a function takes or gives needs the function's types changed,
-// which One-Shot Bufferize does only when it is told to.
+// Caches as arguments or results require a change of the function's type, which
+// One-Shot Bufferize performs only on request.
 
 !cache = !llm.paged_kv_cache<f32, 1, 2, 4, 16, 64>
 

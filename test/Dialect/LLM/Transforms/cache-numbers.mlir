@@ -8,8 +8,8 @@
 // RUN: FileCheck %s --input-file=%t.before --check-prefix=RAN
 
 // SPEC: 7 38 85
-// The passes on caches keep every bit. The numbers come from a seed; each of the
-// functions is changed by a pass.
+// The passes on caches preserve every bit. The values are generated from a
+// seed; each of the functions is changed by a pass.
 
 // RAN-DAG: @generate result 0: tensor<2x1x4x8xf32>
 // RAN-DAG: @prefill result 0: tensor<2x5x4x8xf32>

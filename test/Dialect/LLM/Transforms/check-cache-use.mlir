@@ -36,7 +36,7 @@ func.func @carried(%c: !cache, %k: !kv, %s: tensor<?xi32>, %n: index) -> !cache 
   return %0 : !cache
 }
 
-// The same with branches: each block's argument is a value of its own.
+// The same with branches: each block argument is a separate value.
 func.func @carried_by_branches(%b: i1, %c: !cache, %k: !kv, %s: tensor<?xi32>) -> !cache {
   cf.br ^loop(%c : !cache)
 ^loop(%it: !cache):
@@ -175,7 +175,7 @@ func.func @append_in_a_loop_of_blocks(%b: i1, %c: !cache, %k: !kv, %s: tensor<?x
 
 !cache = !llm.paged_kv_cache<f16, 1, 2, 16, 8, 64>
 
-// Whatever takes a cache and gives one uses it up; what only reads does not.
+// Ops that take and return a cache consume it; ops that only read do not.
 func.func @all_cache_ops(%q: tensor<?x4x16xf32>, %k: tensor<?x2x16xf32>, %t: tensor<?x?xi32>, %n: tensor<?xi32>, %s: tensor<?xi32>, %o: tensor<?xi32>, %ids: tensor<2xi32>, %blocks: tensor<2x8xi32>, %lens: tensor<2xi32>) -> !cache {
   %c = llm.create_paged_cache : !cache
   %r:5 = llm.reserve_kv %c, %ids {tokens = 1} : (!cache, tensor<2xi32>) -> (!cache, tensor<2xi32>, tensor<2x1xi32>, tensor<2x8xi32>, tensor<2xi32>)

@@ -51,7 +51,7 @@ func.func private @layers.2.norm(%x: tensor<?x64xf32>, %w: tensor<64xf32>) -> te
 // -----
 
 // Must not fire: functions that differ in an attribute of an op, in a type, in
-// the order of operands, in an attribute of their own, or in a callee.
+// the order of operands, in an attribute, or in a callee.
 // CHECK-LABEL: func @differences
 // CHECK-NEXT: call @a(
 // CHECK-NEXT: call @other_eps(
@@ -154,7 +154,7 @@ func.func private @second() { return loc("c") } loc("d")
 
 // -----
 
-// Must not fire: alike, but one is in a nested module, where the other's name
+// Must not fire: equal, but one is in a nested module, where the other's name
 // means nothing.
 module {
   // CHECK-LABEL: module @nested

@@ -1,6 +1,6 @@
 // RUN: llmir-opt %s --llm-fold-constants --verify-diagnostics | FileCheck %s
 
-// An error stays for who runs the op; nothing is reported.
+// An op that would fail is not folded; nothing is reported.
 // CHECK-LABEL: @outside
 func.func @outside() -> tensor<1x2xf32> {
   %ids = arith.constant dense<7> : tensor<1xi32>

@@ -4,7 +4,7 @@
 // RUN: llmir-opt %s --llm-fold-constants --split-input-file | llmir-translate --interpret --split-input-file > %t.after
 // RUN: cmp %t.before %t.after
 
-// One after another, down to what is not constant.
+// Chains of ops are folded up to the first non-constant operand.
 // CHECK-LABEL: @chain
 // SMALL-LABEL: @chain
 func.func @chain(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {

@@ -54,7 +54,7 @@ mllm.graph.subgraph @masks(%q: tensor<2x4x3x8xf16>, %k: tensor<2x4x5x8xf16>, %m:
 
 // -----
 
-// Sizes that are not known stay so.
+// Dynamic sizes remain dynamic.
 // CHECK-LABEL: @dynamic(
 // CHECK-SAME: %[[Q:.*]]: tensor<?x?x4x8xf32>, %[[K:.*]]: tensor<?x?x4x8xf32>, %[[M:.*]]: tensor<?x1x?x?xf32>
 // CHECK-NOT: tensor.dim

@@ -58,7 +58,8 @@ func.func @unknown_factor(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x5x8xf32>, %f: 
 
 // -----
 
-// A factor that turns the order of the scores round, and one that hides it.
+// A negative factor, which reverses the order of the scores, and an unknown
+// one.
 // CHECK-LABEL: @negative_factor(
 func.func @negative_factor(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x5x8xf32>) -> tensor<2x4x3x8xf32> {
   %s = mllm.linalg.matmul %q, %k {transpose_b} : (tensor<2x4x3x8xf32>, tensor<2x4x5x8xf32>) -> tensor<2x4x3x5xf32>
@@ -383,7 +384,7 @@ func.func @other_heads(%q: tensor<4x4x3x8xf32>, %k: tensor<4x4x5x8xf32>) -> tens
 
 // -----
 
-// Names of sizes stay with their ops.
+// Ops with named sizes are preserved.
 // CHECK-LABEL: @named_sizes(
 #named = #mllm.tensor<dims = (1, 4, seq, 8)>
 func.func @named_sizes(%q: tensor<1x4x?x8xf32, #named>) -> tensor<1x4x?x8xf32, #named> {

@@ -142,7 +142,7 @@ func.func @negative_scale(%q: tensor<1x4x16xf32>, %k: tensor<1x4x16xf32>, %v: te
 
 // -----
 
-// A constant mask that hides what lies after each query.
+// A constant mask that hides later keys.
 // CHECK-LABEL: @causal_mask
 // CHECK: llm.attention %arg0, %arg1, %arg1 {causal = true
 // CHECK-SAME: : (tensor<1x2x1x16xf32>, tensor<1x3x1x16xf32>, tensor<1x3x1x16xf32>)
@@ -167,7 +167,7 @@ func.func @other_mask(%q: tensor<1x2x1x16xf32>, %k: tensor<1x3x1x16xf32>) -> ten
 
 !cache = !llm.paged_kv_cache<f32, 1, 2, 16, 16, 64>
 
-// Attention to what was looked up reads the cache in place.
+// Attention to looked-up keys and values reads the cache in place.
 // CHECK-LABEL: @lookup
 // CHECK-NOT: llm.lookup_kv
 // CHECK: llm.paged_attention %arg0, %arg1, %arg2, %{{.*}} {causal = false}
@@ -199,7 +199,7 @@ func.func @lookup_by_any_row(%q: tensor<2x1x4x16xf32>, %c: !cache, %b: tensor<2x
 
 !cache = !llm.paged_kv_cache<f32, 1, 2, 16, 16, 64>
 
-// A sequence that is shorter than what was looked up has zeros, which count.
+// If a sequence is shorter than the lookup, the zeros contribute to the result.
 // CHECK-LABEL: @lookup_of_a_shorter_sequence
 // CHECK: llm.attention
 func.func @lookup_of_a_shorter_sequence(%q: tensor<2x1x4x16xf32>, %c: !cache, %b: tensor<2x2xi32>) -> tensor<2x1x4x16xf32> {
@@ -213,7 +213,7 @@ func.func @lookup_of_a_shorter_sequence(%q: tensor<2x1x4x16xf32>, %c: !cache, %b
 
 !cache = !llm.paged_kv_cache<f32, 2, 2, 16, 16, 64>
 
-// What stands round attention.
+// Ops around attention.
 // CHECK-LABEL: @layer
 // ONLY-LABEL: @layer
 // CHECK: %[[QKV:.*]]:3 = llm.fused_linear %arg0 norm(%arg1) weights(%arg2, %arg3, %arg4) {norm_eps = 1.000000e-05 : f64}
@@ -257,7 +257,7 @@ func.func @kept(%x: tensor<8x64xf32>, %w: tensor<32x64xf32>, %g: tensor<64xf32>)
 
 // -----
 
-// A weight that is made later comes up; a computed one stays where it is.
+// A weight that is defined later is moved up; a computed one is not.
 mllm.tensor.register @w1 : tensor<32x64xf32> {source = "w1"}
 // CHECK-LABEL: @weights_above
 // CHECK: %[[W:.*]] = llm.weight @w1
@@ -275,7 +275,7 @@ func.func @weights_above(%x: tensor<8x64xf32>, %w0: tensor<32x64xf32>) -> (tenso
 
 // -----
 
-// A sum that is used before its norm stays.
+// A sum that is used before its norm is preserved.
 // CHECK-LABEL: @sum_used_before
 // CHECK: llm.add
 // CHECK: llm.silu
@@ -305,7 +305,7 @@ func.func @norm_and_projection(%x: tensor<?x64xf32>, %g: tensor<64xf32>, %w: ten
 
 // -----
 
-// Must not fire: the normalised rows are the result as well.
+// Must not fire: the normalized rows are the result as well.
 // CHECK-LABEL: @norm_is_a_result
 // CHECK-NEXT: llm.rms_norm
 // CHECK-NEXT: llm.linear
@@ -317,7 +317,7 @@ func.func @norm_is_a_result(%x: tensor<?x64xf32>, %g: tensor<64xf32>, %w: tensor
 
 // -----
 
-// Must not fire: numbers that attention does not have.
+// Must not fire: constants that attention cannot represent.
 // CHECK-LABEL: @double_numbers
 // CHECK-NOT: llm.attention
 func.func @double_numbers(%q: tensor<2x3x4xf64>, %k: tensor<2x5x4xf64>) -> tensor<2x3x4xf64> {
@@ -333,7 +333,7 @@ func.func @double_numbers(%q: tensor<2x3x4xf64>, %k: tensor<2x5x4xf64>) -> tenso
 
 // -----
 
-// Must not fire: the result's type says a size that the query's does not.
+// Must not fire: a size is static in the result's type only.
 // CHECK-LABEL: @size_of_the_result
 // CHECK-NOT: llm.attention
 func.func @size_of_the_result(%q: tensor<?x3x4xf32>, %k: tensor<2x5x4xf32>) -> tensor<2x3x4xf32> {
@@ -349,8 +349,8 @@ func.func @size_of_the_result(%q: tensor<?x3x4xf32>, %k: tensor<2x5x4xf32>) -> t
 
 // -----
 
-// Where the append stands behind the attention, the cache may be read by it;
-// must not fire where the append stands between lookup and attention.
+// If the append is after the attention, the attention may read the cache; must
+// not fire if the append is between lookup and attention.
 !cache = !llm.paged_kv_cache<f16, 1, 2, 4, 4, 64>
 // CHECK-LABEL: @read_then_append
 // CHECK: llm.paged_attention %{{.*}}, %arg1,

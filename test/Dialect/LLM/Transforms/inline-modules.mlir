@@ -1,6 +1,7 @@
 // RUN: llmir-opt %s --llm-inline-modules --allow-unregistered-dialect --split-input-file --verify-diagnostics | FileCheck %s
 
-// What is above the layers goes into the step; what is below goes into them.
+// Modules above the layers are inlined into the step, those below into the
+// layers.
 // CHECK-LABEL: func @step
 // CHECK-NEXT: %[[A:.*]] = call @layers.0(
 // CHECK-NEXT: %[[B:.*]] = call @layers.0(%[[A]]

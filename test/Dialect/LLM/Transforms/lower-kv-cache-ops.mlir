@@ -17,7 +17,7 @@ func.func @append(%c: !cache, %k: tensor<2x3x2x16xf16>, %v: tensor<2x3x2x16xf16>
   return %0#0, %0#1 : !cache, tensor<2x3xi32>
 }
 
-// One token each; no layer is layer 0, which the ragged form says.
+// One token each; without a layer, the ragged form uses layer 0.
 // CHECK-LABEL: func @append_one
 // CHECK-DAG: %[[L:.*]] = arith.constant 0 : index
 // CHECK-DAG: %[[C1:.*]], %[[SLOTS:.*]], %[[B:.*]], %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}} = llm.reserve_kv %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}} {tokens = 1 : i64}
@@ -28,8 +28,8 @@ func.func @append_one(%c: !cache, %k: tensor<2x2x16xf16>, %ids: tensor<2xi32>) -
   return %0#0, %0#1 : !cache, tensor<2xi32>
 }
 
-// The reservation gives rows of the append's size. The number of sequences need
-// not be known.
+// The reservation returns rows of the append's size. The number of sequences
+// need not be known.
 // CHECK-LABEL: func @append_last_block
 // CHECK: %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}}, %[[B:.*]], %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}} = llm.reserve_kv {{.*}} tensor<?x1xi32>, tensor<?x8xi32>, tensor<?xi32>)
 // CHECK-NOT: layer
@@ -109,7 +109,7 @@ func.func @fused_batched(%q: tensor<2x3x4x16xf16>, %k: tensor<2x3x2x16xf16>, %c:
 
 // -----
 
-// What stays.
+// Ops that are preserved.
 
 !cache = !llm.paged_kv_cache<f16, 1, 2, 16, 8, 64>
 

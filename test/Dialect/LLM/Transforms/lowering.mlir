@@ -38,7 +38,7 @@ func.func @rope_append_kv(%c: !cache, %k: tensor<?x2x4xf32>, %v: tensor<?x2x4xf3
   return %c2 : !cache
 }
 
-// What has a kernel of its own stays.
+// Ops with a kernel are preserved.
 // CHECK-LABEL: @kept
 // CHECK-NEXT: llm.swiglu
 // CHECK-NEXT: llm.softmax

@@ -3,7 +3,7 @@
 // RUN: llmir-opt %s --llm-optimization-pipeline="level=2 num-stages=2" | FileCheck %s
 // RUN: llmir-opt %s --llm-optimization-pipeline="level=3 num-stages=2 num-ranks=2" | FileCheck %s
 
-// Stages are called once and stay functions at every level; modules do not.
+// Stages are called once and remain functions at every level; modules do not.
 !cache = !llm.paged_kv_cache<f32, 2, 2, 4, 16, 64>
 
 // CHECK-NOT: @module

@@ -17,16 +17,16 @@
 !cache = !llm.paged_kv_cache<f32, 1, 2, 16, 16, 64>
 
 // ALL-LABEL: @step
-// Level 0 lowers and does nothing else: the repeated norm stays.
+// Level 0 only lowers: the repeated norm is preserved.
 // O0-COUNT-2: llm.rms_norm
 // O0: llm.reserve_kv
 // O0-NOT: llm.fused
-// Level 1 drops what is dead and what is there twice.
+// Level 1 removes dead and redundant ops.
 // O1-NOT: llm.lookup_kv
 // O1-COUNT-1: llm.rms_norm
 // O1-NOT: llm.rms_norm
 // O1: llm.reserve_kv
-// Level 2 fuses, and lowering takes apart what has no kernel.
+// Level 2 fuses, and the lowering decomposes fused ops without a kernel.
 // O2-NOT: llm.fused
 // O2: llm.append_kv %{{.*}} slots(
 // O2: llm.paged_attention %{{.*}} offsets(

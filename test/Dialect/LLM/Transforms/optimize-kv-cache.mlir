@@ -47,7 +47,8 @@ func.func @fuse_one_block(%q: tensor<2x3x4x16xf16>, %k: tensor<2x3x2x16xf16>, %c
   return %r, %c2#0, %c2#1 : tensor<2x3x4x16xf16>, !cache, tensor<2xi32>
 }
 
-// Queries made between the two: the fused op stands where the attention stood.
+// Queries defined between the two: the fused op is at the position of the
+// attention.
 // CHECK-LABEL: func @fuse_late
 // CHECK: llm.add
 // CHECK: llm.fused_attention
@@ -58,8 +59,8 @@ func.func @fuse_late(%q: !query, %k: !keys, %c: !cache, %t: !tables, %n: !ints, 
   return %r, %c2 : !query, !cache
 }
 
-// The appended cache is read before the attention: the fused op stands where
-// the append stood.
+// The appended cache is read before the attention: the fused op is at the
+// position of the append.
 // CHECK-LABEL: func @fuse_early
 // CHECK: %{{[a-zA-Z0-9_#]+}}, %[[C2:.*]] = llm.fused_attention
 // CHECK: llm.lookup_kv %[[C2]]
@@ -93,7 +94,7 @@ func.func @equal_appends(%k: !keys, %v: !keys, %c: !cache, %s: !ints, %l: index)
 
 // -----
 
-// What must stay.
+// Must not fire.
 
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 !keys = tensor<?x2x16xf16>
@@ -124,7 +125,7 @@ func.func @different_appends(%k: !keys, %v: !keys, %c: !cache, %s: !ints, %s2: !
   return %0, %1, %2, %3 : !cache, !cache, !cache, !cache
 }
 
-// Each makes a cache of its own.
+// Each creates a separate cache.
 // CHECK-LABEL: func @appends_without_cache
 // CHECK-COUNT-2: llm.append_kv
 func.func @appends_without_cache(%k: tensor<2x2x16xf16>, %ids: tensor<2xi32>) -> (!cache, !cache) {
@@ -155,7 +156,7 @@ func.func @cache_before(%q: !query, %k: !keys, %c: !cache, %t: !tables, %n: !int
   return %r, %c2 : !query, !cache
 }
 
-// The append gives the blocks that the attention reads.
+// The append returns the blocks that the attention reads.
 // CHECK-LABEL: func @blocks_of_the_append
 // CHECK: llm.append_kv
 // CHECK: llm.paged_attention

@@ -37,7 +37,7 @@ func.func @matmul_transposed(%x: tensor<3x64xf32>, %q: !i8, %s: tensor<8xf32>) -
   return %y : tensor<3x8xf32>
 }
 
-// Must not fire: something is added; the left side is what is quantized; the
+// Must not fire: the product has an addend; the left operand is quantized; the
 // result is of another type than x.
 // CHECK-LABEL: func @matmuls_that_stay
 func.func @matmuls_that_stay(%x: tensor<3x64xf32>, %h: tensor<3x64xf16>, %r: tensor<3x8xf32>, %q: !i4, %s: tensor<2x8xf16>, %z: tensor<2x8xi8>, %v: tensor<8x64xf32>) -> (tensor<3x8xf32>, tensor<64x64xf32>, tensor<3x8xf32>) {

@@ -1,6 +1,7 @@
 // RUN: llmir-opt %s --pass-pipeline='builtin.module(llm-quantize{scheme=int4:g32})' --verify-diagnostics | FileCheck %s
 
-// Rows that are not whole groups stay plain; a row of one group has one scale.
+// Rows that are not whole groups are not quantized; a row of one group has one
+// scale.
 // CHECK-LABEL: func @rows
 func.func @rows(%x: tensor<?x48xf32>, %w: tensor<8x48xf32>, %y: tensor<?x32xf32>, %v: tensor<8x32xf32>, %z: tensor<?x16xf32>, %u: tensor<8x16xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) {
   // CHECK: llm.linear %{{.*}} : tensor<?x48xf32>, tensor<8x48xf32>

@@ -13,7 +13,7 @@
 // ACTIVATIONS: error: activations must be none or int8, not 'int4'
 // REGEX: error: '([' is not a regular expression:
 
-// A weight of two projections is quantized once, where it is made.
+// A weight of two projections is quantized once, at its definition.
 // SPEC: 9 40 88 124 125
 // CHECK-LABEL: func @twice(
 // BYTES-LABEL: func @twice(
@@ -53,7 +53,7 @@ mllm.tensor.register @blocks.1.q_proj.weight : tensor<64x64xf32> {source = "c"}
 mllm.tensor.register @lm_head.weight : tensor<256x64xf32> {source = "d"}
 
 // Which projections, by the symbol of the weight, the name of the op's place or
-// the size. The projection to the vocabulary has to be asked for.
+// the size. The projection to the vocabulary is quantized only on request.
 // CHECK-LABEL: func @names
 // NAMES-LABEL: func @names
 // SIZES-LABEL: func @names
@@ -87,7 +87,7 @@ func.func @names(%x: tensor<?x64xf32>, %v: tensor<64x64xf32>) -> (tensor<?x64xf3
 
 // -----
 
-// Must not fire: what is quantized already, and what is no projection.
+// Must not fire: quantized weights, and products that are not projections.
 !q8_0 = !llm.quantized_tensor<i8, [8, 64], true, false, -1, 32, 8, format = q8_0>
 // CHECK-LABEL: func @other_weights
 func.func @other_weights(%x: tensor<?x64xf32>, %q: !q8_0, %ids: tensor<?xi32>, %t: tensor<256x64xf32>, %n: tensor<64xf32>) -> (tensor<?x8xf32>, tensor<?x64xf32>, tensor<?x64xf32>) {
@@ -103,7 +103,7 @@ func.func @other_weights(%x: tensor<?x64xf32>, %q: !q8_0, %ids: tensor<?xi32>, %
 
 // -----
 
-// Must not fire, and says why.
+// Must not fire, with a remark.
 // CHECK-LABEL: func @tied
 func.func @tied(%ids: tensor<?xi32>, %t: tensor<256x64xf32>) -> tensor<?x256xf32> {
   // CHECK-NOT: llm.quant
@@ -138,7 +138,7 @@ func.func @unknown_sizes(%x: tensor<?x64xf32>, %w: tensor<?x64xf32>) -> tensor<?
   return %0 : tensor<?x?xf32>
 }
 
-// An argument of a block is made anew each time.
+// A block argument may change.
 // CHECK-LABEL: func @loop
 func.func @loop(%x: tensor<2x64xf32>, %w: tensor<64x64xf32>, %n: index) -> tensor<64x64xf32> {
   // CHECK-NOT: llm.quant
@@ -162,7 +162,7 @@ func.func @inner_block(%x: tensor<?x64xf32>, %w: tensor<8x64xf32>, %v: tensor<8x
   return %0 : tensor<?x8xf32>
 }
 
-// The slice of a weight is a weight, with scales of its own.
+// The slice of a weight is a weight, with its own scales.
 // CHECK-LABEL: func @slice
 func.func @slice(%x: tensor<?x64xf32>, %w: tensor<16x64xf32>) -> tensor<?x8xf32> attributes {llm.num_ranks = 2 : i64} {
   // CHECK: %[[W:.*]] = llm.shard
@@ -173,7 +173,7 @@ func.func @slice(%x: tensor<?x64xf32>, %w: tensor<16x64xf32>) -> tensor<?x8xf32>
   return %1 : tensor<?x8xf32>
 }
 
-// What is quantized already is used, where it has run before.
+// An existing quantized weight is reused if it dominates the use.
 // INT8-LABEL: func @there_already
 func.func @there_already(%x: tensor<?x64xf32>, %w: tensor<8x64xf32>, %v: tensor<8x64xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>, !llm.quantized_tensor<i8, [8, 64], true, true, 0, -1, 8>, !llm.quantized_tensor<i8, [8, 64], true, true, 0, -1, 8>) {
   // INT8: llm.quantize %{{.*}}

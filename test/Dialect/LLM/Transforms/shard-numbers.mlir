@@ -9,7 +9,8 @@
 // RUN: llmir-translate --compare --level=x86-64-v3 %t.both.mlir | FileCheck %s --check-prefix=RUNS
 
 // Two layers of a decoder, run as two stages of a pipeline, on two ranks, and as both. Stages keep every bit; ranks add
-// up in another order. What the last of five tokens gives depends on all of them, in both layers.
+// up in another order. The result of the last of five tokens depends on all of
+// them, in both layers.
 // SPEC: 89 90 126 127 149
 
 // ROW: @two_layers result 0: tensor<1x40xf32> {{\[\[}}-0.62497{{[0-9]+}}, 2.08517{{[0-9]+}}, -3.10926{{[0-9]+}}, -0.95634{{[0-9]+}}, -1.57681{{[0-9]+}}, -3.60684{{[0-9]+}}, 0.36064{{[0-9]+}}, 2.07903

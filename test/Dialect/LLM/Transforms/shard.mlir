@@ -70,7 +70,7 @@ func.func @logits(%x: tensor<?x64xf32>, %w: tensor<256x64xf32>) -> tensor<?x256x
 
 // -----
 
-// What needs whole rows keeps them: a norm, and a bias behind a sum.
+// Ops that need whole rows are not sharded: a norm, and a bias after a sum.
 // CHECK-LABEL: @whole
 // CHECK-NOT: llm.shard
 // CHECK-NOT: llm.all_
@@ -90,7 +90,7 @@ module {
 
 !cache = !llm.paged_kv_cache<f32, 2, 3, 16, 16, 64>
 
-// Three heads do not divide among two ranks: the cache stays whole.
+// Three heads cannot be divided among two ranks: the cache is not sharded.
 // CHECK-LABEL: @three_heads
 // CHECK-SAME: !llm.paged_kv_cache<f32, 2, 3, 16, 16, 64>
 // CHECK-NOT: llm.shard
@@ -108,7 +108,7 @@ module {
 
 // -----
 
-// One head is not cut through: rotation pairs numbers of both halves.
+// A single head is not divided: rotation pairs elements of both halves.
 // CHECK-LABEL: @one_rotated_head
 // CHECK: llm.rope {{.*}} : tensor<3x1x8xf32>
 // CHECK: llm.shard
