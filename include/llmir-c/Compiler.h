@@ -32,9 +32,10 @@ typedef void (*LLMIRProgressFn)(void *user, const char *stage, double fraction);
 /// The inputs and outputs of a compilation. A string with a default may be
 /// null.
 typedef struct LLMIRCompileOptions {
-  uint32_t version;     ///< LLMIR_COMPILER_API_VERSION.
-  const char *model;    ///< Hugging Face folder or .gguf file; if `program` is
-                        ///< set, the .llmir file whose weights it uses.
+  uint32_t version; ///< LLMIR_COMPILER_API_VERSION.
+  const char
+      *model; ///< Hugging Face model directory or .gguf file; if `program` is
+              ///< set, the .llmir file whose weights it uses.
   const char *program;  ///< Text of a program to compile instead of the model's
                         ///< own, or null. Quantization, KV type, context and
                         ///< budget are then those of the .llmir file.
@@ -70,7 +71,7 @@ LLMIR_COMPILER_API int llmirCompile(const LLMIRCompileOptions *options,
 /// Options for exporting a model without compiling it.
 typedef struct LLMIRExportOptions {
   uint32_t version;   ///< LLMIR_COMPILER_API_VERSION.
-  const char *model;  ///< Hugging Face folder or .gguf file.
+  const char *model;  ///< Hugging Face model directory or .gguf file.
   const char *format; ///< "svg" or "dot": the traced model as a picture;
                       ///< "onnx": a model of opset 17 with its weights.
   const char

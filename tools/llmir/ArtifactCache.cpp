@@ -28,7 +28,8 @@ using namespace llmir;
 using namespace llmir::cli;
 
 static const char *const elsewhere =
-    "choose another folder with --cache-dir, or create the artifact yourself: "
+    "choose another directory with --cache-dir, or create the artifact "
+    "yourself: "
     "`llmir compile MODEL -o FILE.llmir`";
 
 static Status systemFailure(const std::string &what) {
@@ -44,31 +45,31 @@ static bool endsWith(const std::string &text, std::string_view end) {
          text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-/// "folder/HASH.key" for "folder/HASH.llmir".
+/// "dir/HASH.key" for "dir/HASH.llmir".
 static std::string keyPath(const std::string &artifactPath) {
   return artifactPath.substr(0, artifactPath.rfind('.')) + ".key";
 }
 
 //===----------------------------------------------------------------------===//
-// The folder
+// The directory
 //===----------------------------------------------------------------------===//
 
 Expected<std::string> ArtifactCache::folderOf(const CacheOptions &options) {
   if (!options.folder.empty())
     return options.folder;
   const char *xdg = std::getenv("XDG_CACHE_HOME");
-  if (xdg && xdg[0] == '/') // A relative path is to be ignored.
+  if (xdg && xdg[0] == '/') // Relative paths are ignored, as specified.
     return std::string(xdg) + "/llmir";
   const char *home = std::getenv("HOME");
   if (home && home[0] == '/')
     return std::string(home) + "/.cache/llmir";
   return Status(StatusCode::NotFound,
-                "no folder for compiled artifacts: neither HOME nor "
+                "no directory for compiled artifacts: neither HOME nor "
                 "XDG_CACHE_HOME is set",
                 "give one with --cache-dir");
 }
 
-/// Creates `folder` and its parents.
+/// Creates `directory` and its parents.
 static Status makeFolders(const std::string &folder) {
   for (size_t end = folder.find('/', 1);; end = folder.find('/', end + 1)) {
     std::string part = folder.substr(0, end);
@@ -97,7 +98,7 @@ Expected<ArtifactCache> ArtifactCache::open(const CacheOptions &options) {
     return systemFailure("'" + *folder + "'");
   if (!S_ISDIR(info.st_mode))
     return Status(StatusCode::IoError,
-                  "cache: '" + *folder + "' is not a folder", elsewhere);
+                  "cache: '" + *folder + "' is not a directory", elsewhere);
   if (info.st_uid != geteuid())
     return Status(StatusCode::IoError,
                   "cache: '" + *folder + "' belongs to user " +
@@ -118,7 +119,7 @@ Expected<ArtifactCache> ArtifactCache::open(const CacheOptions &options) {
   return cache;
 }
 
-/// Calls `fn(name)` for each name in the folder.
+/// Calls `fn(name)` for each name in the directory.
 template <typename Fn>
 static Status forEachFile(const std::string &folder, Fn &&fn) {
   DIR *handle = opendir(folder.c_str());
@@ -173,8 +174,8 @@ private:
   int descriptor = -1;
 };
 
-/// While an object exists, new files are accessible to this user only, whatever
-/// the user's umask.
+/// While an object exists, new files are accessible to this user only,
+/// independent of the user's umask.
 class PrivateFiles {
 public:
   PrivateFiles() : before(umask(0077)) {}
@@ -188,15 +189,15 @@ private:
 
 } // namespace
 
-/// Why the object at `path` must not be used: it was created by somebody else,
-/// or somebody else can change it. Empty for a file of this user, and if
-/// nothing exists there.
+/// Why the object at `path` must not be used: it is owned by another user, or
+/// another user can modify it. Empty for a file of this user, and if nothing
+/// exists there.
 static std::string intruderAt(const std::string &path) {
   struct stat info;
   if (lstat(path.c_str(), &info) != 0)
     return {};
   if (S_ISDIR(info.st_mode))
-    return "is a folder";
+    return "is a directory";
   if (S_ISLNK(info.st_mode))
     return "is a symbolic link";
   if (!S_ISREG(info.st_mode))
@@ -352,7 +353,7 @@ Expected<int64_t> ArtifactCache::clear() {
       return;
     const std::string file = path + "/" + name;
     if (unlink(file.c_str()) != 0 && errno != ENOENT && failure.isOk())
-      failure = errno == EISDIR ? removeIntruder(file, "is a folder")
+      failure = errno == EISDIR ? removeIntruder(file, "is a directory")
                                 : systemFailure("cannot remove '" + file + "'");
     artifacts += endsWith(name, ".llmir");
   });

@@ -25,7 +25,7 @@
 
 namespace llmir::cli {
 
-/// Folder and size limit of a cache.
+/// Directory and size limit of a cache.
 struct CacheOptions {
   std::string folder;  ///< Empty: $XDG_CACHE_HOME/llmir or ~/.cache/llmir.
   double limitGB = 64; ///< Least recently used artifacts beyond it are removed.
@@ -41,7 +41,7 @@ struct CacheEntry {
 class ArtifactCache {
 public:
   /// The directory's name, without accessing it. NotFound if neither the flag
-  /// nor the environment gives one.
+  /// nor the environment specifies one.
   static Expected<std::string> folderOf(const CacheOptions &options);
 
   /// Creates the directory (mode 0700) if needed, and rejects one that another

@@ -34,7 +34,7 @@ struct BenchOptions {
   std::vector<int64_t> prompts = {512}, tokens = {128}, depths = {0};
   std::vector<int64_t> sequences = {1};
   std::vector<int64_t> threads;
-  int64_t piece = 0;
+  int64_t chunk = 0;
   int64_t repetitions = 5;
   PlacementRequest placement;
   std::string format = "md";
@@ -271,7 +271,7 @@ Status BenchCommand::runThreads(int64_t threads) {
 
 Status BenchCommand::runTest(Executor &executor, LimitMeter &meter,
                              const BenchTest &test) {
-  BenchRunner runner(executor, meter, options.piece, options.repetitions);
+  BenchRunner runner(executor, meter, options.chunk, options.repetitions);
   const double all =
       static_cast<double>(tests.size()) * static_cast<double>(numThreadCounts);
   auto progress = [&](int64_t repetition) {
@@ -352,7 +352,7 @@ static void addTestOptions(CLI::App &command, BenchOptions &options) {
   addList("-n,--gen", options.tokens, 0, "tokens of the decode tests; 0: none")
       ->capture_default_str();
   addList("-d,--depth", options.depths, 0,
-          "tokens in the context before a test begins")
+          "tokens in the context at the start of a test")
       ->capture_default_str();
   addList("-s,--sequences", options.sequences, 1,
           "sequences that the decode tests decode in one step")
@@ -364,17 +364,18 @@ static void addTestOptions(CLI::App &command, BenchOptions &options) {
 void cli::addBenchCommand(CommandLine &line) {
   auto options = std::make_shared<BenchOptions>();
   CLI::App &command = line.add(
-      "bench", "Measure prefill and decode speed as a share of the machine's",
+      "bench",
+      "Measure prefill and decode speed, relative to the limits of the machine",
       "llmir bench models/demo -p 512 -n 128 -t 1,2\n"
       "  llmir bench m.llmir -p 0 -n 64 --sequences 1,4,16 -d 0,4096 --json\n"
       "  llmir bench m.gguf -p 512 -n 32 -r 1 --profile trace.json");
   addModelOptions(command, options->model);
   addTestOptions(command, *options);
-  addOption(command, "-b,--batch", options->piece,
+  addOption(command, "-b,--batch", options->chunk,
             "tokens of a prefill step (default: the model's token budget)")
       ->check(atLeast(1));
   addOption(command, "-r,--repetitions", options->repetitions,
-            "repetitions of each test, after one to warm up")
+            "repetitions of each test, after one warm-up run")
       ->capture_default_str()
       ->check(atLeast(1));
   addPlacementOptions(command, options->placement);

@@ -88,10 +88,10 @@ static MachineLimits mean(const MachineLimits &a, const MachineLimits &b) {
 // Running
 //===----------------------------------------------------------------------===//
 
-BenchRunner::BenchRunner(Executor &executor, LimitMeter &meter, int64_t piece,
+BenchRunner::BenchRunner(Executor &executor, LimitMeter &meter, int64_t chunk,
                          int64_t repetitions)
     : executor(executor), meter(meter),
-      piece(piece > 0 ? std::min(piece, executor.tokenBudget())
+      chunk(chunk > 0 ? std::min(chunk, executor.tokenBudget())
                       : executor.tokenBudget()),
       repetitions(repetitions) {}
 
@@ -102,14 +102,14 @@ int32_t BenchRunner::nextToken() {
 }
 
 Status BenchRunner::feed(SequenceId sequence, int64_t count) {
-  for (int64_t done = 0; done < count; done += piece) {
-    ids.resize(static_cast<size_t>(std::min(piece, count - done)));
+  for (int64_t done = 0; done < count; done += chunk) {
+    ids.resize(static_cast<size_t>(std::min(chunk, count - done)));
     for (int32_t &id : ids)
       id = nextToken();
     SequenceStep step;
     step.sequence = sequence;
     step.tokens = ids;
-    step.want = done + piece >= count ? WantLogits::Last : WantLogits::None;
+    step.want = done + chunk >= count ? WantLogits::Last : WantLogits::None;
     Expected<StepLogits> logits =
         executor.step(Span<const SequenceStep>(&step, 1));
     if (!logits)
@@ -189,8 +189,8 @@ StepCost BenchRunner::cost(const BenchTest &test) const {
       static_cast<double>(cache.getBlockSize());
   StepCost sum;
   const auto depth = static_cast<double>(test.depth);
-  for (int64_t done = 0; done < test.prompt; done += piece) {
-    int64_t tokens = std::min(piece, test.prompt - done);
+  for (int64_t done = 0; done < test.prompt; done += chunk) {
+    int64_t tokens = std::min(chunk, test.prompt - done);
     sum += stepCost(executor.info(), tokens, 0);
     sum.kvBytes += kvBytesOfToken * (depth + static_cast<double>(done));
   }

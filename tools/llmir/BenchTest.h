@@ -67,8 +67,8 @@ double quantile(std::vector<double> values, double q);
 /// Runs tests on one executor. Token ids are arbitrary but fixed.
 class BenchRunner {
 public:
-  /// `piece`: tokens of a prefill step.
-  BenchRunner(Executor &executor, LimitMeter &meter, int64_t piece,
+  /// `chunk`: tokens of a prefill step.
+  BenchRunner(Executor &executor, LimitMeter &meter, int64_t chunk,
               int64_t repetitions);
 
   /// `progress` is called before each repetition with its number; number 0 is
@@ -91,7 +91,7 @@ private:
 
   Executor &executor;
   LimitMeter &meter;
-  int64_t piece, repetitions;
+  int64_t chunk, repetitions;
   uint64_t random = 1;
   std::vector<int32_t> ids;
   std::vector<SequenceStep> batch;

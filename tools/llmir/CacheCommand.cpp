@@ -79,6 +79,7 @@ void cli::addCacheCommand(CommandLine &line) {
     sub->fallthrough();
     line.onRun(*sub, [options, action] { return action(*options); });
   };
-  addAction("list", "list them, the most recently used first", listEntries);
-  addAction("clear", "remove all of them", clearCache);
+  addAction("list", "list the artifacts, the most recently used first",
+            listEntries);
+  addAction("clear", "remove all artifacts", clearCache);
 }

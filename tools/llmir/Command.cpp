@@ -21,7 +21,8 @@ using namespace llmir::cli;
 
 CommandLine::CommandLine()
     : app("llmir: compiles language models to native code and runs them.\n"
-          "MODEL is a Hugging Face folder, a .gguf file or a .llmir artifact.",
+          "MODEL is a Hugging Face model directory, a .gguf file or a .llmir "
+          "artifact.",
           "llmir") {
   app.require_subcommand(1);
   app.set_version_flag("--version", "llmir " LLMIR_VERSION);

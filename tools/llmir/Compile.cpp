@@ -185,7 +185,8 @@ void cli::addCompileCommand(CommandLine &line) {
                                "--recipe 'head=q8,*.mlp.*=int4:g128,*=int8'" +
                                    stagesAndForms());
   command
-      .add_option("MODEL", flags->model, "Hugging Face folder or .gguf file")
+      .add_option("MODEL", flags->model,
+                  "Hugging Face model directory or .gguf file")
       ->option_text(" ");
   CLI::Option *program = addOption(
       command, "--program", flags->program,
@@ -204,7 +205,7 @@ void cli::addCompileCommand(CommandLine &line) {
       command, "--target", flags->target,
       "comma-separated CPU levels of the code: native, x86-64 (all of "
       "them), x86-64-v3, x86-64-v4-bf16, aarch64, …; LEVEL+ is that level "
-      "and all above it")
+      "and all that include it")
       ->capture_default_str();
   CLI::Option *quantize =
       addOption(

@@ -62,7 +62,7 @@ void cli::noteNaN(const std::string &what) {
        " is meaningless: the weights contain NaN, or a computation overflows");
 }
 
-/// Advice for failures that have none of their own.
+/// Default advice for failures without specific advice.
 static const char *usualAdvice(StatusCode code) {
   switch (code) {
   case StatusCode::InvalidFile:

@@ -124,7 +124,7 @@ static Finding checkCache(const CacheOptions &options) {
             " free on its disk";
   if (access(cache->folder().c_str(), W_OK) != 0)
     return {"cache", text + "; not writable", false,
-            "choose another folder with --cache-dir"};
+            "choose another directory with --cache-dir"};
   return {"cache", text};
 }
 

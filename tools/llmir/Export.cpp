@@ -64,7 +64,8 @@ void cli::addExportCommand(CommandLine &line) {
       "llmir export models/demo -o demo.onnx\n"
       "  llmir export models/demo -o demo.onnx --weights f16");
   command
-      .add_option("MODEL", options->model, "Hugging Face folder or .gguf file")
+      .add_option("MODEL", options->model,
+                  "Hugging Face model directory or .gguf file")
       ->required()
       ->option_text(" ");
   addOption(command, "-o,--output", options->output, "the .onnx file", "FILE")

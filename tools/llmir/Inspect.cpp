@@ -222,7 +222,7 @@ void cli::addInspectCommand(CommandLine &line) {
                "  llmir inspect models/demo --graph demo.svg");
   command
       .add_option("MODEL", options->model,
-                  "Hugging Face folder, .gguf file or .llmir artifact")
+                  "Hugging Face model directory, .gguf file or .llmir artifact")
       ->required()
       ->option_text(" ");
   CLI::Option *tensors =

@@ -167,8 +167,8 @@ MemoryReader::MemoryReader(WorkerTeam &team, int64_t bytes)
   // All passes have the same length.
   int64_t share = std::max(bytes / workers, grain);
   int64_t passes = (share - 1) / mostBytesOfPass + 1;
-  piece = share / passes / grain * grain;
-  part = piece * passes;
+  chunk = share / passes / grain * grain;
+  part = chunk * passes;
 }
 
 Expected<std::unique_ptr<MemoryReader>> MemoryReader::create(WorkerTeam &team,
@@ -212,7 +212,7 @@ Expected<std::unique_ptr<MemoryReader>> MemoryReader::create(WorkerTeam &team,
 double MemoryReader::measureReader(int reader, double seconds) {
   static const auto width = static_cast<size_t>(widest());
   Reader read = readers[reader].widths[width];
-  const int64_t repeats = std::max<int64_t>(1, leastBytesOfPass / piece);
+  const int64_t repeats = std::max<int64_t>(1, leastBytesOfPass / chunk);
   double total = 0;
   Stopwatch watch;
   // The mean of all passes, because tokens per second are a mean: other load on
@@ -220,10 +220,10 @@ double MemoryReader::measureReader(int reader, double seconds) {
   do {
     team.run([&](int64_t worker) {
       for (int64_t i = 0; i < repeats; ++i)
-        read(buffer.get() + worker * part + next, static_cast<size_t>(piece));
+        read(buffer.get() + worker * part + next, static_cast<size_t>(chunk));
     });
-    next = (next + piece) % part;
-    total += static_cast<double>(piece * workers * repeats);
+    next = (next + chunk) % part;
+    total += static_cast<double>(chunk * workers * repeats);
   } while (watch.milliseconds() < seconds * 1000);
   return total / (watch.milliseconds() / 1000);
 }

@@ -64,7 +64,7 @@ private:
   WorkerTeam &team;
   int64_t workers;
   int64_t part;     ///< Bytes of one worker.
-  int64_t piece;    ///< Bytes of it that one pass reads.
+  int64_t chunk;    ///< Bytes of it that one pass reads.
   int64_t next = 0; ///< Start of the next pass in each part.
   std::unique_ptr<char, decltype(&std::free)> buffer{nullptr, &std::free};
 };

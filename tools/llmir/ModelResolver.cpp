@@ -30,7 +30,8 @@ using namespace llmir;
 using namespace llmir::cli;
 
 static const char *const modelForms =
-    "MODEL is a Hugging Face folder, a .gguf file or a .llmir artifact";
+    "MODEL is a Hugging Face model directory, a .gguf file or a .llmir "
+    "artifact";
 
 Expected<ModelKind> cli::modelKind(const std::string &path) {
   struct stat info;
@@ -63,10 +64,11 @@ Expected<ModelKind> cli::modelKind(const std::string &path) {
 
 void cli::addCacheOptions(CLI::App &command, CacheOptions &options) {
   addOption(command, "--cache-dir", options.folder,
-            "folder of compiled artifacts (default: $XDG_CACHE_HOME/llmir, "
+            "directory of compiled artifacts (default: $XDG_CACHE_HOME/llmir, "
             "else ~/.cache/llmir)");
-  addOption(command, "--cache-limit", options.limitGB,
-            "GB after which the least recently used artifacts are removed")
+  addOption(
+      command, "--cache-limit", options.limitGB,
+      "size in GB above which the least recently used artifacts are removed")
       ->capture_default_str()
       ->check(atLeast(0));
 }
@@ -74,7 +76,7 @@ void cli::addCacheOptions(CLI::App &command, CacheOptions &options) {
 void cli::addModelOptions(CLI::App &command, ModelRequest &request) {
   command
       .add_option("MODEL", request.model,
-                  "Hugging Face folder, .gguf file or .llmir artifact")
+                  "Hugging Face model directory, .gguf file or .llmir artifact")
       ->required()
       ->option_text(" ");
   addOption(command, "--quantize", request.quantize,
@@ -128,7 +130,7 @@ checkpointFiles(const std::string &path, ModelKind kind) {
   if (!handle)
     return Status(StatusCode::IoError,
                   "'" + folder + "': " + std::strerror(errno),
-                  "check the folder's permissions");
+                  "check the directory's permissions");
   std::vector<std::string> files;
   while (const dirent *entry = readdir(handle)) {
     std::string name = entry->d_name;

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// llmir perplexity: measures how well a model predicts a text.
+// llmir perplexity: measures the perplexity of a text.
 //
 //===----------------------------------------------------------------------===//
 
@@ -77,12 +77,12 @@ static double crossEntropy(Span<const float> row, int32_t target) {
 }
 
 Status Scorer::feed(Span<const int32_t> window) {
-  auto piece = static_cast<size_t>(
+  auto chunk = static_cast<size_t>(
       std::min(executor.tokenBudget(), executor.maxLogitRows()));
-  for (size_t at = 0; at < window.size(); at += piece) {
+  for (size_t at = 0; at < window.size(); at += chunk) {
     SequenceStep step;
     step.sequence = sequence;
-    step.tokens = window.subspan(at, std::min(piece, window.size() - at));
+    step.tokens = window.subspan(at, std::min(chunk, window.size() - at));
     step.want = WantLogits::All;
     Expected<StepLogits> rows =
         executor.step(Span<const SequenceStep>(&step, 1));
@@ -304,7 +304,7 @@ static Outcome perplexity(const PerplexityOptions &options) {
 void cli::addPerplexityCommand(CommandLine &line) {
   auto options = std::make_shared<PerplexityOptions>();
   CLI::App &command =
-      line.add("perplexity", "Measure how well a model predicts a text",
+      line.add("perplexity", "Measure the perplexity of a text",
                "llmir perplexity models/demo -f book.txt --ctx 512");
   addModelOptions(command, options->model);
   addOption(command, "-f,--file", options->file,

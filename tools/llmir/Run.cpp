@@ -365,7 +365,7 @@ void cli::addRunCommand(CommandLine &line) {
   addOption(command, "--min-p", options->minP,
             "drop tokens below this fraction of the best one's probability");
   addOption(command, "--seed", options->seed,
-            "seed of the random numbers (default: a different one each time)");
+            "seed of the sampler (default: a different one each time)");
   addOption(command, "-t,--threads", options->threads,
             "worker threads; 0, the default: one per processor")
       ->check(atLeast(0));

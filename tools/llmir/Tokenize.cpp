@@ -220,7 +220,7 @@ void cli::addTokenizeCommand(CommandLine &line) {
       "  echo '{\"text\": \"Hello\"}' | llmir tokenize models/demo --jsonl");
   command
       .add_option("MODEL", options->model,
-                  "a model, or a folder or file with only a tokenizer")
+                  "a model, or a directory or file with only a tokenizer")
       ->required()
       ->option_text(" ");
   command.add_option("TEXT", options->text, "the text to encode")
