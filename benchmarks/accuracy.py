@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Divergence of compiled models from the float64 reference, by format, on the demo model.
 
-    accuracy.py --llmir build/bin/llmir --work FOLDER [--tokens N] [--only TEXT]... [--json OUT]
-    accuracy.py --llmir build/bin/llmir --work FOLDER --gate
-    accuracy.py --llmir build/bin/llmir --work FOLDER --llama-cpp LIBRARIES
+    accuracy.py --llmir build/bin/llmir --work DIR [--tokens N] [--only TEXT]... [--json OUT]
+    accuracy.py --llmir build/bin/llmir --work DIR --gate
+    accuracy.py --llmir build/bin/llmir --work DIR --llama-cpp LIBRARIES
 
 Held-out text is evaluated by three models: the float64 reference of the checkpoint as stored (the
 base), llmir with the weights and the KV cache in a format, and a NumPy model of the same weights
@@ -22,7 +22,7 @@ that rounds where the compiler rounds. For each format the table has, in nats,
               type of cache (Q8_0 for q8)
 
 --gate fails if llmir's divergence, in total or of the arithmetic, exceeds 1.1 times that of the
-NumPy model, because it may not round anywhere else. --llama-cpp gives the folder of its libraries
+NumPy model, because it may not round anywhere else. --llama-cpp gives the directory of its libraries
 (the npm package @node-llama-cpp/linux-x64 has them in bins/linux-x64) and fails if llama.cpp is
 closer. A single rounding in the other direction changes all later results, so two models that round
 in the same places are two samples: a mean counts as greater if it exceeds the other by more than
@@ -53,7 +53,7 @@ MOST_TIMES = 1.1    # the NumPy model's divergence
 LEAST = 1e-9        # divergences below this are due to float32
 SIGNIFICANT = 2     # standard errors
 
-# How a model is stored: llmir's input (a GGUF type, or --quantize of the folder) and --kv.
+# How a model is stored: llmir's input (a GGUF type, or --quantize of the directory) and --kv.
 Case = namedtuple("Case", "gguf quantize kv")
 CASES = (
     [Case("bf16", None, kv) for kv in ("bf16", "f16", "f32", "q8")]
@@ -226,12 +226,12 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--llmir", required=True)
-    parser.add_argument("--work", required=True, help="a folder for models and logits")
+    parser.add_argument("--work", required=True, help="a directory for models and logits")
     parser.add_argument("--tokens", type=int, default=6 * CONTEXT, help="default %(default)s")
     parser.add_argument("--only", action="append", help="rows whose label contains this")
     parser.add_argument("--json", metavar="OUT", help="also write the rows there")
     parser.add_argument("--gate", action="store_true", help="fail if a bound is exceeded")
-    parser.add_argument("--llama-cpp", metavar="FOLDER", help="compare with these libraries")
+    parser.add_argument("--llama-cpp", metavar="DIR", help="compare with these libraries")
     options = parser.parse_args()
     shutil.rmtree(options.work, ignore_errors=True)
     os.makedirs(options.work)

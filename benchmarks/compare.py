@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """llmir, llama.cpp and ik_llama.cpp on the same model files: interleaved runs, ratios, a plot.
 
-    compare.py --llmir build/bin/llmir --work FOLDER --ik-llama-bench ik/build/bin/llama-bench
+    compare.py --llmir build/bin/llmir --work DIR --ik-llama-bench ik/build/bin/llama-bench
                [--llama-bench PATH] [--shape NAME,...] [--type NAME,...] [--threads 1,2]
                [--prompt 512] [--gen 64] [--depth 0,4096] [--sequences 1,4,16] [--kv bf16,f16,q8]
                [--level x86-64-v3] [--plan performance] [--only TEXT]... [--list]
@@ -11,13 +11,13 @@
                [--markdown OUT.md] [--json OUT.json] [--plot OUT.svg]
 
 Models have the shapes and formats of make_model.py and random weights; they and their artifacts are
-created in FOLDER. A type of llmir's own (int8, int4:g128) quantizes the bf16 file; peers then get
+created in DIR. A type of llmir's own (int8, int4:g128) quantizes the bf16 file; peers then get
 the file with the same number of bits (q8_0, q4_0). Each round runs every engine once, one after the
 other, so that other load on the machine affects all alike. Results are saved to
-FOLDER/results.json after each round; another call continues where the first one stopped, and
+DIR/results.json after each round; another call continues where the first one stopped, and
 --minutes stops a call after a complete round.
 
-llama.cpp is the prebuilt one of an npm package, installed by name into FOLDER, unless --llama-bench
+llama.cpp is the prebuilt one of an npm package, installed by name into DIR, unless --llama-bench
 gives a native build. ik_llama.cpp runs with and without -rtr 1 (repacking); the better result
 counts. A row without it is marked incomplete. --level compiles for, and compares with, the peers'
 code of a lower CPU level: --ik-llama-bench-level must be built for that level.
@@ -266,7 +266,7 @@ def parse_arguments():
     parser.add_argument("--ik-llama-bench")
     parser.add_argument("--ik-llama-bench-level", help="the same, built for the lower --level")
     parser.add_argument("--llama-bench")
-    parser.add_argument("--llama-cpp", help="a folder of libllama instead of the npm package's")
+    parser.add_argument("--llama-cpp", help="a directory of libllama instead of the npm package's")
     parser.add_argument("--shape", type=list_of(str), default=["tinyllama-1.1b"])
     parser.add_argument("--type", type=list_of(str), default=["q8_0", "q4_0", "bf16"])
     parser.add_argument("--threads", type=list_of(int), default=[1])

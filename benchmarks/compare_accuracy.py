@@ -30,7 +30,7 @@ class DemoAccuracy:
 
     def row(self, llmir, file_type, quantize, kv, libraries):
         """The figures of the demo model as a file of this type, compiled by `llmir`
-        (peers.Llmir); also llama.cpp's if `libraries` gives its folder."""
+        (peers.Llmir); also llama.cpp's if `libraries` gives its directory."""
         if self.measurement is None:
             os.makedirs(self.options.work, exist_ok=True)
             self.measurement = accuracy.Measurement(self.options)

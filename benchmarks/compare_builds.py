@@ -3,14 +3,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Two builds of llmir on the same model files: interleaved runs, and the ratios of their speeds.
 
-    compare_builds.py --before OLD/bin/llmir --after NEW/bin/llmir --work FOLDER
+    compare_builds.py --before OLD/bin/llmir --after NEW/bin/llmir --work DIR
                       [--shape NAME,...] [--type NAME,...] [--threads 1,2] [--prompt 512] [--gen 32]
                       [--rounds 5] [--level x86-64-v3] [--kv bf16] [--json OUT.json]
 
 Models have the shapes and formats of make_model.py and random weights. Each is compiled by both
-builds, and each round runs one after the other, the first one in turn, so that other load on the
-machine affects both alike. A ratio is that of two adjacent runs; the table has their median, minimum and
-maximum. Files are created in FOLDER and removed with the model.
+builds, and each round runs them one after the other, in alternating order, so that other load on the machine affects both equally. A ratio is that of two adjacent runs; the table has their median, minimum and
+maximum. Files are created in DIR and removed after the model.
 """
 import argparse
 import json
@@ -23,7 +22,7 @@ from peers import KV_TYPES, EngineFailed, Llmir, output_of
 
 
 def measure(llmir, artifact, options):
-    """-> {(threads, test): tokens per second}, of one repetition of each test."""
+    """-> {(threads, test): tokens per second} for one repetition of each test."""
     rows = json.loads(output_of(
         [llmir.program, "bench", artifact, "-p", str(options.prompt), "-n", str(options.gen),
          "-t", ",".join(map(str, options.threads)), "-r", "1", "-o", "json"]))
@@ -78,16 +77,16 @@ def parse_arguments():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--before", required=True, metavar="LLMIR")
     parser.add_argument("--after", required=True, metavar="LLMIR")
-    parser.add_argument("--work", required=True, metavar="FOLDER")
+    parser.add_argument("--work", required=True, metavar="DIR")
     parser.add_argument("--shape", type=words, default=["tinyllama-1.1b", "qwen2.5-0.5b"])
     parser.add_argument("--type", type=words, default=["bf16", "q8_0", "q4_0", "q4_k_m"])
     parser.add_argument("--threads", type=numbers, default=[1, 2])
     parser.add_argument("--prompt", type=int, default=512)
     parser.add_argument("--gen", type=int, default=32)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--level", help="CPU level of the code, instead of the machine's own")
+    parser.add_argument("--level", help="CPU level of the code (default: the best one of the machine)")
     parser.add_argument("--kv", choices=sorted(KV_TYPES), help="type of the KV cache")
-    parser.add_argument("--json", metavar="OUT", help="write all values there, too")
+    parser.add_argument("--json", metavar="OUT", help="also write all values to this file")
     options = parser.parse_args()
     if options.rounds < 1:
         parser.error("--rounds is at least 1")

@@ -3,10 +3,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Decode speed as a share of the machine's read bandwidth.
 
-    decode_bandwidth.py --llmir build/bin/llmir --work FOLDER [--shape NAME | --model MODEL]
+    decode_bandwidth.py --llmir build/bin/llmir --work DIR [--shape NAME | --model MODEL]
                         [--least 0.5] [--tries 1]
 
-Compiles MODEL, or a random model of a known shape that it writes into FOLDER (2.5 GB for
+Compiles MODEL, or a random model of a known shape that it writes into DIR (2.5 GB for
 llama-3.2-1b), runs `llmir bench`, prints its result, and fails if the share is below --least in
 each of --tries runs. The bandwidth is measured in the same process, before and after each
 repetition, so that a different or busy machine affects both figures alike.

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """llama-bench for a libllama that is distributed without it; for compare.py.
 
-    llama_cpp_bench.py --libraries FOLDER -m MODEL.gguf [-p 512] [-n 64] [-d 0] [-s 1] [-t 1] [-r 3]
+    llama_cpp_bench.py --libraries DIR -m MODEL.gguf [-p 512] [-n 64] [-d 0] [-s 1] [-t 1] [-r 3]
 
 Measures like llama-bench: a prompt is one batch whose last token has logits, decoding processes one
 token (of each of -s sequences) at a time, with -d tokens already in the context, after a short
@@ -134,7 +134,7 @@ class Bench:
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--libraries", required=True, help="folder of libllama and libggml*")
+    parser.add_argument("--libraries", required=True, help="directory of libllama and libggml*")
     parser.add_argument("-m", "--model", required=True)
     for flag, name, default in (("-p", "prompt", 512), ("-n", "gen", 64), ("-d", "depth", 0),
                                 ("-s", "sequences", 1), ("-t", "threads", 1),

@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """llama.cpp's logits for token ids, through its C interface; for accuracy.py.
 
-    llama_cpp_logits.py --libraries FOLDER --ids IDS.txt --ctx 512 --out LOGITS.npy MODEL.gguf
+    llama_cpp_logits.py --libraries DIR --ids IDS.txt --ctx 512 --out LOGITS.npy MODEL.gguf
 
-FOLDER has libllama, libggml and libggml-base of one release, and the libggml-cpu-* to choose from;
+DIR has libllama, libggml and libggml-base of one release, and the libggml-cpu-* to choose from;
 LD_LIBRARY_PATH must contain it as well. The structs below are those of release v0.5.0; the script
 fails if their defaults are not as expected.
 """

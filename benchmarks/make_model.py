@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Creates a model of a published shape with random weights: a Hugging Face folder or a GGUF file.
+"""Creates a model of a published shape with random weights: a Hugging Face model directory or a GGUF file.
 
 Speed depends only on the shapes and formats of the weights, not on their values, so benchmarks need
 no download. Weights are drawn so that activations stay of order one and nothing is degenerate: the
@@ -88,7 +88,7 @@ class RandomWeights(object):
 
 
 class CheckpointWeights(object):
-    """The weights of a folder or a GGUF file."""
+    """The weights of a directory or a GGUF file."""
 
     def __init__(self, path):
         self.config, self.weights = load_checkpoint(path)
@@ -146,7 +146,7 @@ def write_folder(weights, data, folder, fmt="bf16"):
 
 
 def write_model(data, folder, seed):
-    """A folder of bf16 weights for a config.json; -> bytes of weights."""
+    """A directory of bf16 weights for a config.json; -> bytes of weights."""
     return write_folder(RandomWeights(config_from_json(data), seed), data, folder)
 
 
@@ -195,14 +195,14 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--shape", choices=sorted(SHAPES))
-    source.add_argument("--checkpoint", metavar="FOLDER", help="use these weights; GGUF only")
-    parser.add_argument("--out", required=True, help="the folder, or a name that ends with .gguf")
+    source.add_argument("--checkpoint", metavar="DIR", help="use these weights; GGUF only")
+    parser.add_argument("--out", required=True, help="the directory, or a name that ends with .gguf")
     parser.add_argument("--type", default="bf16", choices=sorted(gguf_model.FILE_TYPES))
     parser.add_argument("--pure", action="store_true", help="all matrices in the one format")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     if not options.out.endswith(".gguf") and (options.checkpoint or options.type not in DTYPES):
-        parser.error("a folder has random weights in f32, f16 or bf16; end --out with .gguf")
+        parser.error("a directory has random weights in f32, f16 or bf16; end --out with .gguf")
     if options.checkpoint:
         size = quantize_checkpoint(options.checkpoint, options.out, options.type, options.pure)
     else:

@@ -113,7 +113,7 @@ class LlamaBench:
         return done.stdout
 
     def describe(self):
-        """The compiler and the flags, from the program's build folder."""
+        """The compiler and the flags, from the program's build directory."""
         facts = {"version": "commit %s" % (self.commit or "unknown"),
                  "flags": " ".join(self.extra)}
         cache = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(self.program))),
@@ -160,7 +160,7 @@ class LlamaCppLibrary:
 
     @classmethod
     def install(cls, work):
-        """Installs the package by name; returns the folder of its libraries."""
+        """Installs the package by name; returns the directory of its libraries."""
         folder = os.path.join(work, "npm")
         libraries = os.path.join(folder, "node_modules", cls.PACKAGE, "bins", "linux-x64")
         if not os.path.isdir(libraries):
@@ -171,7 +171,7 @@ class LlamaCppLibrary:
 
     @staticmethod
     def only(folder, cpu):
-        """A folder of links without the other processor-specific libraries."""
+        """A directory of links without the other processor-specific libraries."""
         links = folder.rstrip("/") + "-" + cpu
         os.makedirs(links, exist_ok=True)
         for path in glob.glob(os.path.join(os.path.abspath(folder), "*.so*")):

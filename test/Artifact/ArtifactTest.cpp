@@ -113,7 +113,7 @@ FileChange infoReplace(const std::string &from, const std::string &to) {
 /// Gives the info another list of targets.
 FileChange codeList(const std::string &list) {
   return infoText([list](std::string &text) {
-    // Shorter than before, whatever the list is.
+    // Truncated, for every list.
     text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
     size_t from = text.find("\"code\":") + 7, to = text.find("\n],", from) + 2;
     ASSERT_LT(to, text.size());
@@ -391,7 +391,8 @@ TEST(Artifact, SurvivesEveryBitOfItsHeaderAndTable) {
       file.flush();
       ASSERT_TRUE(file.good());
       bool opened = static_cast<bool>(Artifact::open(path.str()));
-      // A sealed file may differ only in what is checked later or not at all.
+      // A file with valid checksums may differ only in data that is checked
+      // later or never.
       EXPECT_TRUE(!opened || sealed) << "bit " << bit;
     }
 }

@@ -22,7 +22,7 @@ using namespace llmir;
 using namespace llmir::test;
 
 namespace {
-/// A folder of its own, removed with its one file.
+/// A temporary directory, removed with its single file.
 class Folder {
 public:
   explicit Folder(const char *name) : path(name) {
@@ -131,8 +131,9 @@ TEST(ArtifactWriter, WhatCannotBeWritten) {
   EXPECT_FALSE(ArtifactWriter::begin("/nonexistent/model.llmir"));
 }
 
-/// Writes 20 MB where files may have 100 kB, and says how that ended. /dev/full
-/// would refuse as well, but no file can be made beside it.
+/// Writes 20 MB with a file size limit of 100 kB, and returns the result.
+/// /dev/full would fail as well, but no temporary file can be created in its
+/// directory.
 [[noreturn]] static void writeTooMuch(const Folder &folder) {
   rlimit limit{100000, 100000};
   setrlimit(RLIMIT_FSIZE, &limit);

@@ -180,7 +180,7 @@ TEST(CodeImage, RunsFromTheArtifact) {
   ASSERT_TRUE(artifact) << artifact.status().message();
   Expected<CodeImage> code = CodeImage::load(**artifact, 0);
   ASSERT_TRUE(code) << code.status().message();
-  artifact->reset(); // The code stays mapped.
+  artifact->reset(); // The code remains mapped.
   float logit = 0;
   LLMIRStepContext context{};
   context.logits = &logit;
@@ -234,7 +234,7 @@ TEST(CodeImage, EveryOtherImageIsRefused) {
   }
 }
 
-/// What the loader says of an artifact whose info was changed after its code
+/// The loader's message for an artifact whose info was changed after its code
 /// was made.
 std::string loadedWith(const ArtifactInfo &info, const Bytes &image) {
   TemporaryPath path("note.llmir");
@@ -247,8 +247,8 @@ std::string loadedWith(const ArtifactInfo &info, const Bytes &image) {
   return code ? "loaded" : code.status().message();
 }
 
-// Code has these numbers as constants: with others beside it, it would read and
-// write out of bounds.
+// Code contains these values as constants: with other values in the artifact,
+// it would read and write out of bounds.
 TEST(CodeImage, TheInfoIsThatOfTheCode) {
   EXPECT_EQ(loadedWith(sampleInfo(), sampleImage()), "loaded");
   struct Change {
@@ -313,7 +313,7 @@ TEST(CodeImage, EveryOtherNoteIsNone) {
     note[byte] ^= 0x40;
     EXPECT_NE(says(note).find(none), std::string::npos) << byte;
   }
-  Bytes second(16, 0); // After a note of somebody else.
+  Bytes second(16, 0); // After a note with another owner.
   second[4] = 4;
   second.insert(second.end(), whole.begin(), whole.end());
   EXPECT_EQ(says(second), "loaded");
@@ -326,7 +326,7 @@ TEST(CodeImage, AnotherMachineIsIncompatible) {
             StatusCode::IncompatibleTarget);
 }
 
-// Whatever the bits of its headers, an image is refused or mapped: no crash.
+// For any headers, an image is rejected or mapped, without a crash.
 TEST(CodeImage, SurvivesEveryBitOfItsHeaders) {
   const Bytes whole = sampleImage();
   TemporaryPath path("bits.elf");

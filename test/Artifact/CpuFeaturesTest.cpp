@@ -45,7 +45,7 @@ TEST(CpuFeatures, LevelIsTheHighestThatIsWhole) {
   EXPECT_EQ(CpuFeatures("aarch64", {"neon"}).level(), "aarch64");
 }
 
-// What the kernel says of the same processor. Names differ in a few places.
+// The features of this processor according to the kernel. Some names differ.
 TEST(CpuFeatures, HostAgreesWithTheKernel) {
   std::ifstream file("/proc/cpuinfo");
   std::string line, flags;
@@ -157,7 +157,7 @@ TEST(CpuFeatures, ALowerLevelCanBeForced) {
             "it has no code for level 'x86-64-v4-vnni', only for x86-64-v3, "
             "x86-64-v4; give one of these, or compile it again with --target "
             "x86-64-v4-vnni");
-  // No code is ever generated for a baseline, nor for what is no level.
+  // No code is generated for a baseline or an unknown level.
   for (const char *level : {"x86-64", "nothing"}) {
     Status none = chooseCode(info, level, cpuOf("x86-64-v4")).takeStatus();
     EXPECT_EQ(none.code(), StatusCode::IncompatibleTarget);
@@ -182,7 +182,7 @@ TEST(CpuFeatures, TheWrongProcessorIsNamed) {
   EXPECT_EQ(chooseCode(info, {}, cpuOf("aarch64")).status().cause(),
             "compiled for x86-64-v4; this processor (aarch64) is not of the "
             "architecture x86_64");
-  // What is in the file counts, whatever its level is called.
+  // The features in the file determine the result, not the name of its level.
   info.code[0] = {"x86-64-v9", "x86_64-unknown-linux-gnu", {}};
   EXPECT_EQ(chooseCode(info, {}, cpuOf("x86-64-v4")).status().code(),
             StatusCode::IncompatibleTarget);

@@ -109,7 +109,7 @@ inline ArtifactInfo sampleInfo() {
 /// Bytes of the weights that writeSample() writes.
 constexpr int64_t sampleWeightBytes = 3000;
 
-/// Where the parts of the handmade image lie, in the file and in memory.
+/// Offsets of the parts of the handmade image, in the file and in memory.
 constexpr uint64_t imageCode = 0x10000;
 constexpr uint64_t imageDynamic = 0x20000;
 
@@ -176,8 +176,8 @@ inline Bytes sampleImage(const Bytes &note = makeCodeNote(sampleInfo(), 0,
   return image;
 }
 
-/// Writes a whole artifact; fails the running test where that fails. Each
-/// target of the info gets an image made for it, or `image`.
+/// Writes a whole artifact; fails the test on an error. Each target of the info
+/// gets an image made for it, or `image`.
 inline void writeSample(const std::string &path,
                         const ArtifactInfo &info = sampleInfo(),
                         const Bytes &image = {}) {

@@ -88,7 +88,7 @@ static void readStrided(LLMIRKVCache *cache) {
          keys[4], keys[5], keys[6]);
 }
 
-// The first error stays, and everything is zeros from then on.
+// The first error is kept, and all outputs are zeros from then on.
 static void keepErrors(LLMIRKVCache *cache) {
   int32_t slot = 1000, block = 0, length = 1, offset[2] = {0, 1};
   int32_t checked = 5, checkedOffsets[2] = {5, 5};
@@ -174,7 +174,7 @@ static void refuseRows(void) {
 }
 
 int main(void) {
-  // In order with what goes to stderr.
+  // In order with the output to stderr.
   setvbuf(stdout, NULL, _IONBF, 0);
   LLMIRKVCache *cache = create();
   appendAndLookUp(cache);

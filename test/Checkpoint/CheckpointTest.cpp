@@ -105,7 +105,7 @@ TEST_F(CheckpointTest, RefusesOtherPaths) {
   refuse(folder / "absent", StatusCode::NotFound, {"there is no", "absent"});
   refuse("", StatusCode::NotFound, {"there is no"});
   refuse(folder.write("a.safetensors", oneTensor("w")),
-         StatusCode::InvalidArgument, {"a.safetensors", "give the folder"});
+         StatusCode::InvalidArgument, {"a.safetensors", "give the directory"});
   refuse(folder.write("a.txt", "hello"), StatusCode::InvalidArgument,
          {"a.txt", "not a checkpoint"});
   refuse(folder.write("a.gguf", ""), StatusCode::InvalidFile, {"a.gguf"});

@@ -24,8 +24,8 @@
 
 namespace llmir::test {
 
-/// The fields of a GGUF file; build() writes them. Optional fields are what the
-/// file says in place of the truth.
+/// The fields of a GGUF file, written by build(). Optional fields override the
+/// correct values.
 struct GGUFImage {
   struct Key {
     std::string name;

@@ -127,7 +127,7 @@ TEST(ModelConfigTest, ReadsTheNewerDialectAlike) {
   EXPECT_EQ(plain->ropeTheta, 7.0);
 }
 
-/// openai-community/gpt2, without what nobody reads.
+/// openai-community/gpt2, without unused keys.
 static Json gpt2() {
   return Json::parse(R"({
     "activation_function": "gelu_new", "architectures": ["GPT2LMHeadModel"],
@@ -270,7 +270,7 @@ TEST(ModelConfigTest, ReadsGenerationDefaults) {
   EXPECT_EQ(config->generation.topK, 20);
   EXPECT_EQ(config->generation.topP, 0.8);
   EXPECT_EQ(config->generation.minP, 0.05);
-  // Where it says nothing, config.json holds.
+  // config.json applies to missing keys.
   auto silent = read(qwen("qwen2"), R"({"do_sample": false, "top_k": -1})");
   ASSERT_TRUE(silent);
   EXPECT_EQ(silent->eosTokens, std::vector<int64_t>{151645});

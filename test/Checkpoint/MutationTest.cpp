@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Damaged files by the thousand, always the same ones: whatever a reader makes
-// of them, it neither crashes nor takes memory out of proportion.
+// Thousands of damaged files, reproducible: whatever a reader makes of them, it
+// neither crashes nor takes memory out of proportion.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,8 +33,8 @@ int mutations() {
   return std::getenv("LLMIR_LONG_TESTS") ? 100000 : 3000;
 }
 
-/// Changes a few places: bits, bytes, numbers that readers fear, pieces copied,
-/// cut out or put elsewhere.
+/// Changes a few places: bits, bytes, extreme integers, ranges copied, cut out
+/// or put elsewhere.
 std::string mutate(std::string bytes, size_t reach, std::mt19937 &random) {
   auto below = [&](size_t n) { return n ? random() % n : 0; };
   static const uint64_t feared[] = {0,          1,
@@ -146,7 +146,7 @@ TEST(MutationTest, Safetensors) {
   });
 }
 
-/// Fails each allocation of `read` in turn, until there are no more.
+/// Fails one allocation of `read` at a time, until all have been tried.
 template <typename Read> void failEveryAllocation(Read read) {
   for (size_t n = 1;; ++n) {
     SCOPED_TRACE("allocation " + std::to_string(n));

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Checkpoints and tokenizers that others made. They lie outside of the project:
-// LLMIR_TEST_DATA names the folder.
+// Published checkpoints and tokenizers, which are not in the repository:
+// LLMIR_TEST_DATA names the directory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +31,7 @@ protected:
     data = variable ? variable : LLMIR_SOURCE_DIR "/../shared/data";
     if (!std::filesystem::is_directory(data))
       GTEST_SKIP() << "no test data in '" << data
-                   << "': set LLMIR_TEST_DATA to its folder";
+                   << "': set LLMIR_TEST_DATA to its directory";
   }
   std::string data;
 };

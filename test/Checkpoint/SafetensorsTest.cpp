@@ -234,7 +234,7 @@ TEST(SafetensorsTest, ReadsAHundredThousandTensors) {
 }
 
 //===----------------------------------------------------------------------===//
-// Folders with an index
+// Directories with an index
 //===----------------------------------------------------------------------===//
 
 class SafetensorsFolderTest : public testing::Test {
@@ -324,7 +324,7 @@ TEST_F(SafetensorsFolderTest, RefusesBadIndices) {
        StatusCode::NotFound},
       {R"({"weight_map":{"a":"two.safetensors","b":"one.safetensors"}})",
        {"'b' is in 'two.safetensors'", "puts it in 'one.safetensors'"}},
-      {R"({"weight_map":{"a":"folder.safetensors"}})", {"is a folder"}},
+      {R"({"weight_map":{"a":"folder.safetensors"}})", {"is a directory"}},
       {R"({"weight_map":{"a":"pipe.safetensors"}})", {"not a regular file"}},
       {R"({"weight_map":{"a":"short.safetensors"}})", {"has 3 bytes"}},
   };

@@ -112,7 +112,7 @@ TEST_F(StoredParameterTest, WhatDoesNotFitIsAnError) {
   EXPECT_NE(failureOf(wrong).find("does not contain a parameter [256, 255]"),
             std::string::npos);
   wrong = whole;
-  wrong.shape = {512, 128}; // As many numbers, in other rows.
+  wrong.shape = {512, 128}; // The same number of elements, in other rows.
   EXPECT_NE(failureOf(wrong).find("[256, 256] does not contain"),
             std::string::npos);
   wrong = whole;
@@ -124,7 +124,7 @@ TEST_F(StoredParameterTest, WhatDoesNotFitIsAnError) {
   EXPECT_NE(failureOf(wrong).find("does not contain"), std::string::npos);
   wrong.firstRow = INT64_MAX;
   EXPECT_NE(failureOf(wrong).find("does not contain"), std::string::npos);
-  // 2^64 + 2^16 numbers, of which 64 bits hold those of the tensor.
+  // 2^64 + 2^16 elements, which is the size of the tensor modulo 2^64.
   wrong = whole;
   wrong.shape = {(int64_t(1) << 56) + 256, 256};
   EXPECT_NE(failureOf(wrong).find("does not contain"), std::string::npos);

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the tests of the readers share: temporary folders, files made of bytes,
-// and a meter of allocations.
+// Helpers of the tests of the readers: temporary directories, files made of
+// bytes, and a meter of allocations.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,8 +29,8 @@
 
 namespace llmir::test {
 
-/// A fresh folder that disappears with its content; in memory where the system
-/// offers it, for these tests write files by the thousand.
+/// A temporary directory that is removed with its contents; in memory if the
+/// system offers it, for these tests write files by the thousand.
 class TempFolder {
 public:
   TempFolder() {
@@ -94,13 +94,14 @@ struct AllocationMeter {
 };
 
 /// What every refusal of a hostile file must be: the code, all of the texts in
-/// its message, no time to speak of, and no allocation out of proportion.
+/// its message, in little time, and without excessive allocations.
 struct Refusal {
   StatusCode code = StatusCode::InvalidFile;
   std::vector<std::string> texts;
 };
 
-/// Runs `open` (a callable that gives Status) on a file of `fileBytes` bytes.
+/// Runs `open` (a callable that returns a Status) on a file of `fileBytes`
+/// bytes.
 template <typename Open>
 void expectRefusal(const Refusal &refusal, size_t fileBytes, Open open) {
   AllocationMeter::reset();

@@ -23,8 +23,7 @@ struct LayerCase {
   std::vector<Tensor> inputs;
   /// Parts of the trace's text: the options of the call.
   std::vector<std::string> mentions;
-  /// What the compiler may say instead of compiling it; empty where it must
-  /// compile.
+  /// The error that the compiler may report; empty if it must compile.
   std::string gap;
 };
 

@@ -8,7 +8,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Each layer and function of the API called at once, traced, and compiled: the
-// three agree within what the ops state, and the op says what the call said.
+// three agree within the bounds of the ops, and the op has the attributes of
+// the call.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,7 +35,7 @@ using llmir::test::Numbers;
 
 namespace {
 
-/// A case after its trace, with numbers for its parameters.
+/// A traced case, with values for its parameters.
 struct Traced {
   explicit Traced(const LayerCase &each)
       : model([&](Function &self, const ir::Tensors &inputs) {
@@ -131,7 +132,7 @@ TEST_P(LayersTest, AtOnceTracedAndCompiledAgree) {
 INSTANTIATE_TEST_SUITE_P(All, LayersTest, testing::ValuesIn(layerCases()),
                          [](const auto &info) { return info.param.name; });
 
-// An op that nobody can call has no place in the level.
+// Every op of the level must be callable.
 TEST(LayersTest, EveryOpOfLinalgIsALayerOrAFunction) {
   std::set<std::string> seen;
   std::vector<LayerCase> cases = layerCases();
@@ -150,7 +151,7 @@ TEST(LayersTest, EveryOpOfLinalgIsALayerOrAFunction) {
       seen.insert(op->getName().getStringRef().str());
     });
   }
-  // Says what a model's layers are, and computes nothing.
+  // Declares a model's layers, without computation.
   seen.insert("mllm.linalg.register");
   for (const llmir::mllm::OpTextName &op : llmir::mllm::opTextNames()) {
     const std::string name = op.name;

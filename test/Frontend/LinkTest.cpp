@@ -26,7 +26,7 @@ using namespace mllm;
 
 namespace {
 
-/// A context of its own MLIRContext with this module.
+/// A context with its own MLIRContext and this module.
 ir::IRContext::ptr_t contextOf(const char *source) {
   auto mlirContext = std::make_shared<mlir::MLIRContext>(
       mlir::MLIRContext::Threading::DISABLED);

@@ -35,7 +35,7 @@ protected:
         << status.message();
     EXPECT_FALSE(status.advice().empty()) << status.message();
   }
-  /// What the eager call said.
+  /// The error of the eager call.
   static void expectStatus(const std::string &part) {
     expectIn(status(), part);
     clearStatus();
@@ -49,7 +49,7 @@ protected:
       shapes.push_back(Tensor::empty(input.dims(), input.dtype()));
     return ir::trace(model, shapes)->status();
   }
-  /// Of a trace, and of the same called with numbers.
+  /// The errors of a trace, and of the same call with values.
   static void expectBoth(const Body &body, const Tensors &inputs,
                          const std::string &part) {
     expectIn(traceOf(body, inputs), part);

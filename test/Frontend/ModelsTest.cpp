@@ -52,8 +52,8 @@ struct Sizes {
   int64_t valuesPerLayer() const { return isGPT2 ? 23 : qkNorm ? 29 : 27; }
 };
 
-/// Writes what a trace with explicit attention looks like: each line from the
-/// sizes alone, numbers as the sample counts them.
+/// Writes the expected trace with explicit attention: each line from the sizes
+/// alone, with value numbers as in the sample.
 class Form {
 public:
   Form(const Sizes &sizes, int64_t batch, int64_t tokens, int64_t firstNumber)
@@ -87,7 +87,7 @@ private:
     line("linalg.kCPU." + name + "Op(" + operands + ") -> (" + result + ")");
     return result;
   }
-  /// The subgraphs stand in the order in which they are entered.
+  /// The subgraphs are in the order in which they are entered.
   std::string subgraph(const std::string &name, const std::string &input,
                        const Body &body) {
     const size_t place = subgraphs.size();
@@ -399,7 +399,7 @@ TEST(ModelsTest, ConfigsComeFromCheckpoints) {
   EXPECT_FALSE(GPT2Config::fromFile("/no/such/folder"));
 }
 
-/// A model of a wrong config says what is wrong, whatever is done with it.
+/// A model with an invalid config reports the error for all uses.
 template <typename Model, typename Config>
 void expectRefused(const Config &config, const std::string &part) {
   SCOPED_TRACE(part);

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The model-building API itself: modules that somebody might write.
+// The model-building API: user-defined modules.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,7 @@ namespace ir = ::mllm::ir;
 
 namespace {
 
-/// Binds every parameter to an f32 tensor of its own name.
+/// Binds every parameter to an f32 tensor with its name.
 struct AnyParameters : ir::ParameterSource {
   Expected<ir::ParameterBinding> bind(mlir::MLIRContext &context,
                                       const nn::Parameter &parameter) override {
@@ -130,7 +130,7 @@ TEST_F(ModuleTest, AMissingParameterEndsTheTrace) {
   auto traced = trace([](Function &self, const Tensor &x) {
     auto y = self.add<nn::Linear>("first", 8, 8, false)(x);
     EXPECT_FALSE(y.isValid());
-    // Everything that follows goes through without effect.
+    // All later calls have no effect.
     y = self.add<nn::RMSNorm>("norm", 8, 1e-5)(y * y + x);
     y = self.add<nn::SiLU>("act")(y.view({kSymbolic, 2, 4}));
     auto [keys, values] = self.add<nn::KVCache>("cache", 0)(y, y);

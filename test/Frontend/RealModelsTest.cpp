@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Checkpoints that others made. They lie outside of the project:
-// LLMIR_TEST_DATA names the folder.
+// Published checkpoints, which are not in the repository: LLMIR_TEST_DATA names
+// the directory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ TEST(RealModelsTest, StoriesInEveryForm) {
   std::string data = variable ? variable : LLMIR_SOURCE_DIR "/../shared/data";
   if (!std::filesystem::is_directory(data))
     GTEST_SKIP() << "no test data in '" << data
-                 << "': set LLMIR_TEST_DATA to its folder";
+                 << "': set LLMIR_TEST_DATA to its directory";
   std::string folder = data + "/models/stories260K/";
   for (const char *name : {"hf", "stories260K-f32.gguf", "stories260K-f16.gguf",
                            "stories260K-q8.gguf", "stories260K-q4.gguf"}) {
@@ -55,7 +55,7 @@ TEST(RealModelsTest, PartsOfGPT2AreWhereTheyAreStored) {
   std::string data = variable ? variable : LLMIR_SOURCE_DIR "/../shared/data";
   if (!std::filesystem::is_directory(data))
     GTEST_SKIP() << "no test data in '" << data
-                 << "': set LLMIR_TEST_DATA to its folder";
+                 << "': set LLMIR_TEST_DATA to its directory";
   auto checkpoint = Checkpoint::open(data + "/models/gpt-nano-sort/hf");
   ASSERT_TRUE(checkpoint) << checkpoint.status().message();
   mlir::MLIRContext context;

@@ -48,7 +48,7 @@ TEST(RopeFrequenciesTest, LinearDividesAll) {
   EXPECT_EQ(ropeFrequencies(scaled, {}), (std::vector<double>{0.25, 0.0025}));
 }
 
-// The formula of Llama 3's reference code, which speaks of wavelengths.
+// The formula of Llama 3's reference code, in terms of wavelengths.
 TEST(RopeFrequenciesTest, Llama3StretchesLongWavelengths) {
   std::vector<double> plain = ropeFrequencies(config(128, 5e5), {});
   std::vector<double> scaled = ropeFrequencies(llama31(), {});

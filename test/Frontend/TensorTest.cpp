@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Tensors that are used where they must not be, and numbers beside tensors.
+// Invalid uses of tensors, and scalars combined with tensors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,8 @@ namespace {
 class TensorTest : public testing::Test {
 protected:
   void SetUp() override { clearStatus(); }
-  /// The status since the last call; what it does not contain is printed.
+  /// Checks the status since the last call; prints it if it does not contain
+  /// the text.
   void expectError(const std::string &part) {
     EXPECT_FALSE(status()) << "want: " << part;
     EXPECT_NE(status().message().find(part), std::string::npos)

@@ -42,10 +42,11 @@ struct TinyModel {
 
   std::string configJson() const;
   /// What model.safetensors begins with, and the bytes of the tensors, all
-  /// zeros, that come behind it.
+  /// zeros, that follow it.
   std::pair<std::string, int64_t> safetensorsHeader() const;
-  /// Writes a Hugging Face folder into `folder` and opens it. The zeros take no
-  /// space where the file system knows holes, so that a model may be large.
+  /// Writes a Hugging Face model directory into `directory` and opens it. The
+  /// zeros take no space if the file system supports sparse files, so that a
+  /// model may be large.
   Expected<Checkpoint> open(const TempFolder &folder) const;
 
   /// The same model in GGUF; matrices have this type, vectors are F32.

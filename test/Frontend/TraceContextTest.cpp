@@ -122,7 +122,7 @@ TEST(TraceContextTest, EagerIsWhatTheTraceComputesPromptAndNextToken) {
     EXPECT_EQ(logits.toVector(),
               interpret(*context, numbers.tensors, input, &state));
   }
-  // A new conversation gives the prompt's logits again; all at once gives the
+  // A new sequence gives the prompt's logits again; a single step gives the
   // last token's.
   llm.reset();
   Tensor whole = llm(Tensor::fromVector({1, 6}, {3, 1, 4, 1, 5, 36}, kInt64));
@@ -210,7 +210,7 @@ TEST(TraceContextTest, AModuleInAnotherStateComputesWhatTheEagerCallDoes) {
   EXPECT_EQ(interpret(*context, {}, input), (std::vector<double>{60, 60}));
 }
 
-// What a branch gave to a captured variable goes with the branch.
+// Values that a branch assigned to a captured variable are invalid after it.
 TEST(TraceContextTest, AfterAFailedBranchNothingIsTraced) {
   Function model([](Function &, const ir::Tensors &inputs) {
     Tensor x = inputs[0];

@@ -210,7 +210,7 @@ TEST_F(TraceTest, Qwen2HasBiasesOnQueriesKeysAndValues) {
   EXPECT_FALSE(module->lookupSymbol("model.layers.0.self_attn.o_proj.bias"));
 }
 
-TEST_F(TraceTest, Qwen3NormalisesHeadsBeforeTheyAreRotated) {
+TEST_F(TraceTest, Qwen3NormalizesHeadsBeforeTheyAreRotated) {
   TinyModel model;
   model.family = "qwen3";
   model.headDim = 32; // not hidden / heads

@@ -48,7 +48,7 @@ private:
   Body body;
 };
 
-/// Random numbers for parameters, even in [-0.5, 0.5).
+/// Random values for parameters, uniform in [-0.5, 0.5).
 class Numbers {
 public:
   void add(const std::string &name, const std::vector<int64_t> &shape) {
@@ -81,7 +81,7 @@ inline Numbers numbersFor(::mllm::ir::IRContext &context) {
   return numbers;
 }
 
-/// The numbers of a tensor as the interpreter has them.
+/// The elements of a tensor in the interpreter.
 inline reference::Tensor referenceOf(const Tensor &tensor) {
   const reference::ElementKind kind =
       tensor.dtype() == ::mllm::kInt64   ? reference::ElementKind::I64
@@ -102,7 +102,7 @@ optionsWith(const std::map<std::string, Tensor> &parameters) {
   return options;
 }
 
-/// Runs the traced model on the reference interpreter; no results where that
+/// Runs the traced model in the reference interpreter; no results if that
 /// fails.
 inline std::vector<reference::Tensor>
 interpretAll(::mllm::ir::IRContext &context,

@@ -1,6 +1,6 @@
 """An installation that is moved to another folder works there, and programs of another project use it.
 
-install.py --source FOLDER --build FOLDER --llvm-tools FOLDER --work FOLDER
+install.py --source DIR --build DIR --llvm-tools DIR --work DIR
 """
 
 import os
@@ -14,7 +14,7 @@ from checks import Checks, fresh_folder, quick_level, work_parser  # noqa: E402
 
 check = Checks()
 PROMPT = "In the beginning"
-# Folders of headers that need neither MLIR nor LLVM (LLMIRInstall.cmake).
+# Directories of headers that need neither MLIR nor LLVM (LLMIRInstall.cmake).
 RUNTIME_HEADERS = ("llmir/Artifact", "llmir/Checkpoint", "llmir/Runtime", "llmir/Serving", "llmir/Support",
                    "llmir/Tokenizer", "mlir/Dialect/LLM/Runtime")
 
@@ -26,13 +26,13 @@ class Installation:
         self.tools = options.llvm_tools
         with open(os.path.join(self.build, "CMakeCache.txt"), encoding="utf-8") as stream:
             self.cache = dict(re.findall(r"^(\w+):\w+=(.*)$", stream.read(), re.M))
-        # Neither the name nor the depth of the folder is that of the first one, and it has a space.
+        # Neither the name nor the depth of the directory is that of the first one, and it has a space.
         self.prefix = os.path.join(self.work, "moved", "to here")
         self.artifact = os.path.join(self.work, "demo.llmir")
         self.version = self.cache["CMAKE_PROJECT_VERSION"]
 
     def run(self, *command, folder=None):
-        """The exit code of a command and what it prints."""
+        """The exit code and the output of a command."""
         environment = dict(os.environ, XDG_CACHE_HOME=os.path.join(self.work, "cache"))
         result = subprocess.run(command, cwd=folder or self.work, env=environment, stdout=subprocess.PIPE,
                                 stderr=subprocess.STDOUT, universal_newlines=True)
@@ -47,7 +47,7 @@ class Installation:
                         "-DCMAKE_C_COMPILER=" + self.cache["CMAKE_C_COMPILER"], *arguments)
 
     def build_project(self, folder, *arguments):
-        """Configures and builds examples/project in a folder."""
+        """Configures and builds examples/project in a directory."""
         code, said = self.configure(os.path.join(self.source, "examples", "project"), folder, *arguments)
         check(folder + " is configured", code == 0, said[-1500:])
         if code == 0:
@@ -66,7 +66,7 @@ def install(at):
 
 
 def check_files(at):
-    """Nothing that was installed names the folders of the source, of the build, or of the first prefix."""
+    """Nothing that was installed names the directories of the source, of the build, or of the first prefix."""
     wrong = []
     for folder, _, names in os.walk(at.prefix):
         for name in names:
@@ -96,7 +96,7 @@ def check_version(at):
 
 
 def find_package(at, arguments, *flags):
-    """A project that only finds the package: the exit code of configuring and what it says."""
+    """A project that only finds the package: the exit code and the output of its configuration."""
     folder = os.path.join(at.work, "finder")
     fresh_folder(folder)
     with open(os.path.join(folder, "CMakeLists.txt"), "w", encoding="utf-8") as stream:
@@ -111,7 +111,7 @@ def without_mlir():
 
 
 def check_refusals(at):
-    """What the package says where it cannot be used."""
+    """The messages of the package if it cannot be used."""
     for arguments, flags, sentence in (
             ("COMPONENTS frontend", (), "LLMIR has the components runtime and compiler, not 'frontend'."),
             ("COMPONENTS compiler", without_mlir(), "LLMIR's compiler needs LLVM, MLIR and lld 22"),
@@ -121,9 +121,9 @@ def check_refusals(at):
 
 
 def check_build_folder(at):
-    """A build folder is found as a prefix is; one of the runtime alone needs no LLVM and has no compiler."""
+    """A build directory is found as a prefix is; one of the runtime alone needs no LLVM and has no compiler."""
     code, said = find_package(at, "COMPONENTS compiler", "-DCMAKE_PREFIX_PATH=" + at.build)
-    check("the package of the build folder", code == 0, said[-800:])
+    check("the package of the build directory", code == 0, said[-800:])
     alone = os.path.join(at.work, "runtime build")
     code, said = at.configure(at.source, alone, "-DLLMIR_RUNTIME_ONLY=ON", *without_mlir())
     check("the runtime alone is configured", code == 0, said[-800:])
@@ -134,7 +134,7 @@ def check_build_folder(at):
 
 
 def check_command(at):
-    """The moved command compiles and runs; without the compiler it runs artifacts and says what is missing."""
+    """The moved command compiles and runs; without the compiler it runs artifacts and reports what is missing."""
     model = os.path.join(at.source, "models", "demo")
     code, said = at.run(at.program("llmir"), "compile", model, "-o", at.artifact, "--target", quick_level())
     check("llmir compile", code == 0 and os.path.exists(at.artifact), said)
@@ -149,7 +149,7 @@ def check_command(at):
 
 
 def check_runtime_project(at):
-    """A program that runs an artifact is configured and built as if there were no MLIR, and gives what llmir gives."""
+    """A program that runs an artifact is configured and built without MLIR, and gives the results of llmir."""
     folder = at.build_project("runtime project", "-DONLY_RUNTIME=ON", *without_mlir())
     program = os.path.join(folder, "run_artifact")
     code, text = at.run(program, at.artifact, PROMPT, "12")
@@ -178,7 +178,7 @@ def check_whole_project(at):
 
 
 def check_headers(at):
-    """Every header that was installed can be compiled from there: those of the runtime without MLIR's folder."""
+    """Every header that was installed can be compiled from there: those of the runtime without MLIR's directory."""
     include = os.path.join(at.prefix, "include")
     found = sorted(os.path.relpath(os.path.join(folder, name), include) for folder, _, names in os.walk(include)
                    for name in names if name.endswith((".h", ".hpp")))
@@ -195,7 +195,7 @@ def check_headers(at):
 
 
 def mlir_headers(at):
-    """MLIR's folder of headers."""
+    """MLIR's directory of headers."""
     return os.path.normpath(os.path.join(at.cache["MLIR_DIR"], "..", "..", "..", "include"))
 
 

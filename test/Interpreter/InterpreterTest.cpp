@@ -37,7 +37,7 @@ struct InterpreterTest : testing::Test {
 
 } // namespace
 
-// An op that nobody can evaluate has no meaning that a test could check.
+// Every op must have an evaluator.
 TEST_F(InterpreterTest, EveryOpHasAnEvaluator) {
   const std::vector<std::string> evaluated = getEvaluatedOps();
   for (StringRef dialect : {"llm", "check"}) {

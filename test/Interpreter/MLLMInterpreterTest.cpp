@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ops of the mllm dialect that are more than their operands: what a model keeps
-// from step to step, and functions of the user's own.
+// Ops of the mllm dialect that depend on more than their operands: what a model
+// keeps from step to step, and functions of the user's own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +38,7 @@ struct MLLMInterpreterTest : testing::Test {
     module = parseSourceString<ModuleOp>(text, &context);
     return module ? *module->getOps<func::FuncOp>().begin() : func::FuncOp();
   }
-  /// The numbers of the results; empty after a failure.
+  /// The elements of the results; empty after a failure.
   std::vector<Tensor> run(func::FuncOp function, ModelState *state,
                           std::vector<InterpreterValue> arguments) {
     InterpreterOptions options;
@@ -56,7 +56,7 @@ struct MLLMInterpreterTest : testing::Test {
 
 } // namespace
 
-// An op that nobody can evaluate has no meaning that a test could check.
+// Every op must have an evaluator.
 TEST_F(MLLMInterpreterTest, EveryLinalgOpHasAnEvaluator) {
   const std::vector<std::string> evaluated = getEvaluatedOps();
   int count = 0;
@@ -167,7 +167,7 @@ TEST_F(MLLMInterpreterTest, FunctionsOfTheUsersOwn) {
   unregisterCustomOp(4711);
   ASSERT_EQ(results.size(), 1u);
   EXPECT_EQ(results[0].toDoubles(), std::vector<double>({2, 4}));
-  // A function that gives something else is found out.
+  // A function with other results is detected.
   std::string message;
   ScopedDiagnosticHandler handler(
       &context, [&](Diagnostic &diagnostic) { message = diagnostic.str(); });

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A dialect that says by itself what its ops compute: MLIR's TOSA, whose ops
-// the interpreter does not know.
+// A dialect that provides evaluators for its ops: MLIR's TOSA, which the
+// interpreter does not support.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,7 @@
 // RUN: llmir-translate --interpret %s
 
-// Keys of zeros make all scores 0; values 1, 10, 100, 1000 show who was seen.
+// Zero keys make all scores 0; values 1, 10, 100, 1000 show which tokens were
+// visible.
 func.func private @values() -> (tensor<1x4x1x1xf32>, tensor<1x4x1x1xf32>, tensor<1x4x1x1xf32>) {
   %q = arith.constant dense<1.0> : tensor<1x4x1x1xf32>
   %k = arith.constant dense<0.0> : tensor<1x4x1x1xf32>

@@ -140,7 +140,7 @@ func.func @bits() {
   check.expect_equal %word, %eword : tensor<5xi32>
   %back = arith.bitcast %word : tensor<5xi32> to tensor<5xf32>
   check.expect_equal %back, %efloat : tensor<5xf32>
-  // An i1 that is true is -1 where it has a sign.
+  // A true i1 is -1 as a signed integer.
   %t = arith.constant dense<[true, false]> : tensor<2xi1>
   %s = arith.extsi %t : tensor<2xi1> to tensor<2xi32>
   %es = arith.constant dense<[-1, 0]> : tensor<2xi32>

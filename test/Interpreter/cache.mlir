@@ -3,8 +3,8 @@
 !cache = !llm.paged_kv_cache<f32, 2, 2, 4, 4, 32>
 !wide = !llm.paged_kv_cache<f16, 1, 1, 4, 4, 32, valueDim = 2>
 
-// Attention to a cache is attention to what was appended: two sequences of 5
-// and 3 tokens, then a token each, in layer 1.
+// Attention over a cache is attention over the appended tokens: two sequences
+// of 5 and 3 tokens, then a token each, in layer 1.
 // SPEC: 58: [batch, tokens, heads, head size]
 func.func @append_then_attend(
     %k: tensor<2x5x2x4xf32>, %v: tensor<2x5x2x4xf32>, %k1: tensor<2x1x2x4xf32>, %v1: tensor<2x1x2x4xf32>,
@@ -31,8 +31,7 @@ func.func @append_then_attend(
       : (tensor<2x1x4x4xf32>, tensor<2x6x2x4xf32>, tensor<2x6x2x4xf32>) -> tensor<2x1x4x4xf32>
   check.expect_equal %o, %e : tensor<2x1x4x4xf32>
 
-  // A table, what the first and what the second append gave: all name the same
-  // sequences.
+  // A table, and the results of both appends: all identify the same sequences.
   %kk, %vv = llm.lookup_kv %c2, %tables, %lens
       : (!cache, tensor<2x2xi32>, tensor<2xi32>) -> (tensor<2x6x2x4xf32>, tensor<2x6x2x4xf32>)
   check.expect_equal %kk, %keys : tensor<2x6x2x4xf32>
@@ -116,7 +115,7 @@ func.func @ragged(%k: tensor<5x1x4xf32>, %v: tensor<5x1x2xf32>, %q: tensor<3x3x4
   return
 }
 
-// A fork shares blocks until one of the two writes; freeing gives them back.
+// A fork shares blocks until one of the two writes; freeing releases them.
 func.func @fork_and_free(%k: tensor<1x6x2x4xf32>, %v: tensor<1x6x2x4xf32>, %k1: tensor<1x1x2x4xf32>, %v1: tensor<1x1x2x4xf32>) {
   %a = arith.constant dense<1> : tensor<1xi32>
   %b = arith.constant dense<2> : tensor<1xi32>

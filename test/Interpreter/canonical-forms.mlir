@@ -4,7 +4,7 @@
 // RUN: llmir-translate --interpret %t.mlir > %t.after
 // RUN: diff %t.before %t.after
 
-// Canonical forms give the same numbers, to the digits that are printed.
+// Canonical forms give the same results, to the printed digits.
 
 // CHECK-LABEL: func @rows
 func.func @rows(%g: tensor<7x8xbf16>, %u: tensor<7x8xbf16>) -> (tensor<7x8xbf16>, tensor<7x8xbf16>, tensor<7x8xbf16>, tensor<2x8xbf16>) {

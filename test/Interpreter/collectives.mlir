@@ -45,7 +45,8 @@ func.func @sharded_linear(%x: tensor<2x4xf32>, %w: tensor<4x6xf32>, %b: tensor<6
   return
 }
 
-// Sizes that say nothing: both operands are whole, unless the op says otherwise.
+// Ambiguous sizes: both operands are unsharded, unless the op specifies
+// otherwise.
 // CHECK: @wholes_and_slices result 0: tensor<1x1xf32> {{\[}}[10]]
 // CHECK: @wholes_and_slices result 1: tensor<1x1xf32> {{\[}}[11]]
 // CHECK: @wholes_and_slices result 2: tensor<1x2xf32> {{\[}}[9, 11]]

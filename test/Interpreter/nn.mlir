@@ -22,7 +22,7 @@ func.func @linear() {
   return
 }
 
-// Each result is rounded once to its type: 257 lies between two bf16.
+// Each result is rounded once to its type: 257 is between two bf16 values.
 func.func @rounding() {
   %x = arith.constant dense<[[1.0, 1.0]]> : tensor<1x2xbf16>
   %w = arith.constant dense<[[256.0, 1.0]]> : tensor<1x2xbf16>

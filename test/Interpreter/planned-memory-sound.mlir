@@ -1,5 +1,5 @@
 // What the planner makes is sound: values that are kept in the planned memory and
-// nowhere else give the same numbers, and the run needs the bytes of the frame.
+// nowhere else give the same results, and the run needs the bytes of the frame.
 // RUN: llmir-opt %s -mllm-plan-memory -o %t.mlir
 // RUN: FileCheck %s --check-prefix=PLANNED --input-file=%t.mlir
 // RUN: llmir-translate %t.mlir --interpret --check-memory > %t.checked 2> %t.notes

@@ -7,7 +7,7 @@
 // UNCHECKED: @far result 0
 // UNCHECKED: @sound result 0
 
-// A copy writes where the allocation is, and two values cannot be there.
+// A copy writes to the allocation, which cannot hold two values.
 // SPEC: 202 203 205 236
 // CHECK: 'mllm.linalg.add' op cannot be evaluated: it reads byte 0 of the planned memory, which has been overwritten
 mllm.graph.subgraph @overwritten(%x: tensor<8x4xf32>) -> tensor<8x4xf32> attributes {entry} {
@@ -36,7 +36,8 @@ mllm.graph.subgraph @freed(%x: tensor<8x4xf32>) -> tensor<8x2x2xf32> attributes 
 
 // -----
 
-// The callee writes where the caller's value lies: a frame that begins too early.
+// The callee overwrites a value of the caller: the offset of its frame is too
+// small.
 // CHECK: 'mllm.linalg.add' op cannot be evaluated: it reads byte 0 of the planned memory, which has been overwritten
 mllm.graph.subgraph @called(%x: tensor<8x4xf32>) -> tensor<8x4xf32> attributes {entry} {
   %m = mllm.tensor.alloc offset 0 : tensor<8x4xf32>

@@ -5,7 +5,7 @@
 !groups = !llm.quantized_tensor<i4, [3, 8], false, false, -1, 4, 4>
 !stored = !llm.quantized_tensor<i8, [4, 32], true, false, -1, 32, 8, format = q8_0>
 
-// Ties go to even, what is too large is clamped.
+// Ties are rounded to even, large values are clamped.
 func.func @quantize() {
   %x = arith.constant dense<[[1.0, 30.0, 30000.0], [-3.0, -50.0, -250.0]]> : tensor<2x3xf32>
   %s = arith.constant dense<[2.0, 10.0, 100.0]> : tensor<3xf32>

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Pieces of attention on tensors, as one op and written out.
+// Generators of attention on tensors, as one op and as explicit ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,7 +52,7 @@ static void attentionOp(Program &p) {
   if (p.chance(20))
     attributes += ", num_heads = " + std::to_string(heads);
   if (p.chance(15)) {
-    const bool isFlat = p.chance(40); // Says nothing.
+    const bool isFlat = p.chance(40); // No effect.
     attributes += isFlat ? ", alibi_slopes = array<f64: 0.0"
                          : ", alibi_slopes = array<f64: 0.5";
     for (int64_t h = 1; h < heads; ++h)
@@ -64,7 +64,7 @@ static void attentionOp(Program &p) {
              o.shape, p.element));
 }
 
-/// A mask that hides exactly what comes later, i1 or float.
+/// A mask that hides exactly the later keys, i1 or float.
 static property::Value causalMask(Program &p, int64_t queries, int64_t keys,
                                   const std::string &element) {
   property::Value m{"", {1, queries, keys}, element};
@@ -144,7 +144,7 @@ static void writtenOutAttention(Program &p) {
     s = binary(p, isLLM ? "llm.add" : "arith.addf", s,
                p.argument(s.shape, "f32"));
   property::Value mixed = product(p, unary(p, "llm.softmax " + s.name, s), v);
-  // Now and then somebody reads the scores, too.
+  // Occasionally, the scores have another use.
   if (p.chance(10))
     p.addResult(s);
   p.addResult(mixed);

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Pieces on one paged cache. A simulation beside the text knows which blocks
-// the sequences have, so that block tables can be constants.
+// Generators of ops on one paged cache. A simulation of the program tracks
+// which blocks the sequences have, so that block tables can be constants.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,18 +18,18 @@
 
 namespace llmir::property {
 
-/// The cache and what the program knows of it.
+/// The cache and its simulated state.
 class Chain {
 public:
   explicit Chain(Program &p, bool isOwn = false);
-  /// A cache of the program's own, with one step that nothing else sees.
+  /// A cache that is local to the program, with one step.
   void ownStep();
 
   void step();
   void finish();
 
 private:
-  // Pieces; each may leave `cache` another value.
+  // Generators of ops; each may update `cache`.
   void appendToNone();
   void appendBatched();
   void appendRagged(bool attends);
@@ -74,7 +74,7 @@ private:
   reference::PagedCache simulation;
   std::string element, type, cache, layer;
   int64_t wantedLayer = 0, heads = 1;
-  std::vector<int64_t> ids; ///< Sequences that grow together.
+  std::vector<int64_t> ids; ///< Sequences that are extended together.
   int64_t nextId = 20, lengths = 0;
 };
 

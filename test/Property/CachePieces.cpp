@@ -62,7 +62,7 @@ Chain::Chain(Program &p, bool isOwn)
 }
 
 //===----------------------------------------------------------------------===//
-// What the pieces have in common
+// Common parts of the generators
 //===----------------------------------------------------------------------===//
 
 std::string Chain::types(const std::vector<property::Value> &values) const {
@@ -305,7 +305,7 @@ void Chain::appendNothing() {
                         type + ", " + types({k, v, slots}) + ") -> " + type)[0];
 }
 
-/// Zeros: there is no sequence, and no token is asked for.
+/// Zeros: there is no sequence, and no token is requested.
 void Chain::lookupInNewCache() {
   const std::string fresh =
       p.emitMany(1, "llm.create_paged_cache : " + type)[0];
@@ -320,8 +320,8 @@ void Chain::lookupInNewCache() {
   p.addResult(names[0], typeOf(k));
 }
 
-/// A batched append and the attention of the new tokens, by what the append
-/// gives or by constants.
+/// A batched append and the attention of the new tokens, with the results of
+/// the append or with constants.
 void Chain::appendThenAttend() {
   const int64_t tokens = p.number(1, 2);
   if (!hasRoom(tokens))

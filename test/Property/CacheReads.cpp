@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Pieces that read a cache, or change its sequences.
+// Generators of ops that read a cache, or change its sequences.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,8 +47,8 @@ void Chain::attend() {
                      o.shape, o.element));
 }
 
-/// The first tokens, of which a few may be past a sequence's end; nobody may
-/// read them.
+/// The first tokens, of which a few may be past a sequence's end; they must not
+/// be read.
 void Chain::lookup() {
   if (length() == 0)
     return;
@@ -72,7 +72,7 @@ void Chain::lookup() {
     p.addResult(names[1], typeOf(v));
 }
 
-/// Attention to what a lookup gathered.
+/// Attention over the results of a lookup.
 void Chain::lookupThenAttend() {
   if (length() == 0)
     return;
@@ -94,7 +94,7 @@ void Chain::lookupThenAttend() {
                      o.shape, o.element));
 }
 
-/// The forks go on; the originals stay behind.
+/// The forks are extended; the originals are not.
 void Chain::fork() {
   if (length() == 0)
     return;
@@ -110,7 +110,7 @@ void Chain::fork() {
   (void)simulation.fork(source, idTensor());
 }
 
-/// The sequences end; new ones begin.
+/// The sequences end; new ones start.
 void Chain::free() {
   if (length() == 0)
     return;

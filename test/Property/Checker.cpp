@@ -51,7 +51,7 @@ const std::vector<Pipeline> &llmir::property::getPipelines() {
 }
 
 //===----------------------------------------------------------------------===//
-// A wrong pass, and one that says what another means
+// An incorrect pass, and one that defines the semantics of another
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -72,9 +72,9 @@ struct BreakPass : PassWrapper<BreakPass, OperationPass<>> {
   }
 };
 
-/// What llm-quantize means, said in other ops: every projection with a weight
-/// that comes from outside of the function is done with what is left of the
-/// weight after a trip through few bits.
+/// The semantics of llm-quantize in terms of other ops: every projection with a
+/// weight from outside of the function is computed with the weight after a trip
+/// through few bits.
 struct RoundWeightsPass : PassWrapper<RoundWeightsPass, OperationPass<>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(RoundWeightsPass)
   RoundWeightsPass(StringRef argument, int64_t bits, bool symmetric)
@@ -114,7 +114,7 @@ struct RoundWeightsPass : PassWrapper<RoundWeightsPass, OperationPass<>> {
         builder, op.getLoc(), params.getQuantizedType(), op.getWeight(),
         params.getScales(), params.getZeroPoints(), IntegerAttr(), BoolAttr(),
         IntegerAttr(), IntegerAttr());
-    // In f32, whatever the weight was: the matmul does not round it either.
+    // In f32 for all weight types: the matmul does not round it either.
     op.getWeightMutable().assign(llm::DequantizeOp::create(
         builder, op.getLoc(),
         RankedTensorType::get(type.getShape(), builder.getF32Type()), quantized,
@@ -259,7 +259,7 @@ static std::optional<std::string> compare(const InterpreterValue &before,
   auto *expected = std::get_if<reference::Tensor>(&before);
   auto *actual = std::get_if<reference::Tensor>(&after);
   if (promise == Promise::Bits || !expected || !actual) {
-    // Of caches the numbers are read by the program, if at all.
+    // The contents of caches are only compared through the program.
     if (promise != Promise::Bits || sameBits(before, after))
       return std::nullopt;
     return toString(before) + "\nbecame\n" + toString(after);

@@ -60,7 +60,7 @@ using Firings = std::map<std::string, std::map<std::string, uint64_t>>;
 /// One program.
 class Checker {
 public:
-  /// The program's own meaning; `failure` says why it has none.
+  /// The semantics of the program; `failure` is the error if it has none.
   Checker(mlir::ModuleOp module, uint64_t seed);
   ~Checker();
 
@@ -76,8 +76,8 @@ private:
   std::unique_ptr<State> state;
 };
 
-/// Registers `property-break`, which turns sums into products: what the test
-/// has to find; and `property-round-weights-int8` and `-int4`, what
+/// Registers `property-break`, which turns sums into products: an error that
+/// the test has to find; and `property-round-weights-int8` and `-int4`, what
 /// quantization means.
 void registerPropertyPasses();
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Random small programs of the llm dialect: well-typed, with all ops and forms,
-// put together from pieces in which passes find something to do.
+// composed of parts to which passes apply.
 //
 //===----------------------------------------------------------------------===//
 
@@ -63,7 +63,7 @@ public:
   /// "%n = " + text; the op's only result.
   Value emit(const std::string &text, reference::Shape shape,
              const std::string &element);
-  /// An op with several results: the text behind their names; their types are
+  /// An op with several results: the text after their names; their types are
   /// the caller's.
   std::vector<std::string> emitMany(size_t results, const std::string &text);
   Value integers(const std::vector<int64_t> &values);
@@ -73,7 +73,7 @@ public:
   std::string indexConstant(int64_t value);
 
   //===--------------------------------------------------------------------===//
-  // Values that pieces go on with
+  // Values used by later parts
   //===--------------------------------------------------------------------===//
 
   /// Rows [T, K] of the program's element type; the latest one by preference.
@@ -89,7 +89,7 @@ public:
   void addResult(const Value &value) { addResult(value.name, typeOf(value)); }
   void addFunction(const std::string &text) { functions += text; }
 
-  /// The module; every rows value that nobody uses is returned.
+  /// The module; every unused row value is returned.
   std::string text(const std::string &functionAttributes) const;
 
   std::string element; ///< Of activations.
@@ -110,7 +110,7 @@ private:
 };
 
 using Piece = void (*)(Program &);
-/// Adds one of the pieces.
+/// Adds one of the parts.
 inline void choose(Program &p, const std::vector<Piece> &pieces) {
   p.among(pieces)(p);
 }
@@ -130,7 +130,7 @@ inline constexpr char eps[] = " {eps = 1.0e-3 : f64} : ";
 /// The program of a seed.
 std::string generateProgram(uint64_t seed);
 
-/// The pieces, by what they are about.
+/// The parts, by topic.
 void addRowPiece(Program &program);
 void addAttentionPiece(Program &program);
 void addQuantPiece(Program &program);
@@ -138,7 +138,7 @@ void addExpertPiece(Program &program);
 void addControlPiece(Program &program);
 /// A chain of ops on one cache.
 void addCacheChain(Program &program);
-/// A cache that the function makes, fills and reads, and nobody else sees.
+/// A cache that is local to the function.
 void addOwnCache(Program &program);
 /// Work that ranks share, in a function of `numRanks` ranks.
 void addRankPiece(Program &program, int64_t numRanks);

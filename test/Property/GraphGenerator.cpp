@@ -175,7 +175,7 @@ private:
                            " -> " + headsType(rows, x.columns));
   }
 
-  /// Attention of a layer of its own, half of the time over its cache.
+  /// Attention of a new layer, half of the time over its cache.
   void writeAttention(const GraphValue &x) {
     const std::string of = headsType(rows, x.columns);
     std::string all = of, queries = writeHeads(x);
@@ -198,8 +198,8 @@ private:
         "mllm.linalg.view " + result + " : " + of + " -> " + type(x.columns));
   }
 
-  /// Some ops in a region; gives a value of `x`'s columns. What the region has
-  /// made is not seen behind it.
+  /// Some ops in a region; returns a value with the columns of `x`. Values of
+  /// the region are not visible after it.
   GraphValue writeRegion(GraphValue x) {
     const std::vector<GraphValue> outside = values;
     ++depth;
@@ -222,7 +222,7 @@ private:
     return define("n", "mllm.tensor.constant dense<" + number + "> : " + of);
   }
 
-  /// Which branch runs depends on the numbers of `x`.
+  /// The selected branch depends on the elements of `x`.
   void writeIf(const GraphValue &x) {
     const std::string sum =
         define("s", "mllm.linalg.reduce_sum " + x.name + " : " +
@@ -332,7 +332,7 @@ private:
       values.push_back(result);
   }
 
-  /// Two subgraphs of which the second takes what the first gives.
+  /// Two subgraphs of which the second takes the result of the first.
   void writeChainParts() {
     writeSubGraph("first", pick(2));
     std::vector<int64_t> columns = known.back().results;
@@ -343,7 +343,7 @@ private:
     known.resize(known.size() - 2); // Nobody else calls them.
   }
 
-  /// Calls the second with what the first gives, which nobody else sees.
+  /// Calls the second with the result of the first, which has no other use.
   void writeChain() {
     std::vector<GraphValue> operands;
     for (int64_t columns : chain[0].arguments)
@@ -357,7 +357,7 @@ private:
       values.push_back(result);
   }
 
-  /// A value of these columns: a new one where there is none.
+  /// A value with these columns; a new one if there is none.
   GraphValue valueOf(int64_t columns) {
     return hasAlike(columns) ? pickAlike(columns)
                              : addLinear(values.back(), columns);
@@ -382,7 +382,7 @@ private:
       writeOp();
     if (isEntry && !chain.empty())
       writeChain();
-    // A run of ops that stands twice, now and then.
+    // Occasionally a repeated sequence of ops.
     if (pick(3) == 0)
       for (int i = 0; i < 2; ++i) {
         const GraphValue x = values.back();

@@ -20,7 +20,7 @@ namespace llmir::property {
 
 /// A model as text: parameters, some subgraphs that call each other, and an
 /// entry `@model`. Arguments and results are f32 tensors of rank 2 with rows of
-/// 4, 8 or 16 numbers; the number of rows is dynamic in every second model.
+/// 4, 8 or 16 elements; the number of rows is dynamic in every second model.
 /// Subgraphs have branches, loops and attention over caches. The
 /// same seed gives the same text.
 std::string generateGraph(uint64_t seed);

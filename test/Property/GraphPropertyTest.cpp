@@ -84,22 +84,22 @@ constexpr const char *kPipelines[] = {
     "canonicalize,mllm-plan-memory{sizes=?=5},mllm-check-memory{sizes=?=3}",
 };
 
-/// The same for models that are run with so many rows, kMostRows of them: what
-/// it makes of a model takes no other number.
+/// The same for models that are run with kMaxRows rows: what it makes of a
+/// model takes no other number.
 constexpr const char *kPipelineForRows = "mllm-specialize{sizes=?=ROWS}";
-constexpr int64_t kMostRows = 5;
+constexpr int64_t kMaxRows = 5;
 
-/// A pipeline with what it has done so far.
+/// A pipeline with its statistics so far.
 struct Row {
   std::string text;
   std::unique_ptr<PassManager> passes;
-  int64_t numRows = 0; ///< Only for models that are run with so many; 0 = all.
+  int64_t numRows = 0; ///< Only for models with that many rows; 0 = all.
   uint64_t changed = 0;
 };
 
 /// What the dynamic sizes of a model's inputs are.
 int64_t numRowsOf(std::mt19937_64 &random) {
-  return 1 + static_cast<int64_t>(random() % kMostRows);
+  return 1 + static_cast<int64_t>(random() % kMaxRows);
 }
 int64_t numRowsOf(uint64_t number) {
   std::mt19937_64 random(number);
@@ -114,7 +114,7 @@ public:
       : context(context), flags(flags) {
     for (const char *text : kPipelines)
       add(text, 0);
-    for (int64_t numRows = 1; numRows <= kMostRows; ++numRows) {
+    for (int64_t numRows = 1; numRows <= kMaxRows; ++numRows) {
       std::string text = kPipelineForRows;
       text.replace(text.find("ROWS"), 4, std::to_string(numRows));
       add(text, numRows);
@@ -152,10 +152,10 @@ private:
 
 } // namespace
 
-/// Whether the compiler said what it does not do, which is no failure: cut
-/// fewer ops than there are stages, give a size to a cache whose length in a
-/// call or a turn nobody says, append to it behind a branch that may have done
-/// so, follow a recipe that no matrix fits.
+/// Whether the compiler reported an unsupported case, which is not a failure:
+/// cut fewer ops than there are stages, give a size to a cache whose length in
+/// a call or a turn nobody says, append to it behind a branch that may have
+/// done so, follow a recipe that no matrix fits.
 static bool isRefusal(StringRef errors) {
   constexpr StringLiteral refusals[] = {
       "too few for",

@@ -33,7 +33,7 @@ static property::Value norm(Program &p, const property::Value &x) {
                 x.shape, x.element);
 }
 
-/// A projection to `outputs` numbers, of a plain or a stored weight.
+/// A projection to `outputs` elements, of a plain or a stored weight.
 static property::Value linear(Program &p, const property::Value &x,
                               int64_t outputs) {
   const int64_t inputs = x.shape.back();
@@ -72,7 +72,7 @@ static void linearPiece(Program &p) {
   p.addRows(linear(p, p.chance(40) ? norm(p, x) : x, p.columns));
 }
 
-/// Several projections of the same rows, behind a norm or not.
+/// Several projections of the same rows, possibly after a norm.
 static void projectionsPiece(Program &p) {
   property::Value x = p.rows();
   if (p.chance(70))
@@ -97,7 +97,7 @@ static void gatedPiece(Program &p) {
   p.addRows(p.chance(70) ? binary(p, "llm.add", x, y) : y);
 }
 
-/// A residual connection and its norm; the sum goes on or not.
+/// A residual connection and its norm; the sum may have other uses.
 static void residualPiece(Program &p) {
   property::Value x = p.rows();
   property::Value sum = binary(p, "llm.add", x, p.another(x));
@@ -149,7 +149,7 @@ static property::Value selectRows(Program &p, const property::Value &x,
                 y.shape, y.element);
 }
 
-/// A few rows of something; once more, or all of them in order.
+/// A few rows of a value; selected again, or all of them in order.
 static void selectPiece(Program &p) {
   property::Value x = p.rows();
   const int64_t tokens = x.shape[0];
@@ -228,7 +228,7 @@ static void embeddingPiece(Program &p) {
     p.addResult(y);
 }
 
-/// The ops that passes make, as somebody may write them.
+/// The ops that passes create, written directly.
 static void fusedPiece(Program &p) {
   property::Value x = p.rows();
   const std::string type = typeOf(x);
@@ -276,7 +276,7 @@ void llmir::property::addRowPiece(Program &p) {
 // Quantization
 //===----------------------------------------------------------------------===//
 
-/// A weight quantized in the program, and what is done with it.
+/// A weight quantized in the program, and its uses.
 void llmir::property::addQuantPiece(Program &p) {
   property::Value x = p.rows();
   const int64_t inputs = x.shape.back(), outputs = 4;

@@ -13,7 +13,7 @@
 //   llmir-property --program=failing.mlir --pipeline=cse --seed=17
 //
 // The second form ends with 1 where results differ and with 0 otherwise, also
-// where the program has no meaning: the question that llmir-reduce asks.
+// if the program has no semantics: the query of llmir-reduce.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,7 +49,7 @@ struct Totals {
 };
 } // namespace
 
-/// The pipelines that were asked for.
+/// The requested pipelines.
 static std::vector<Pipeline> selectedPipelines() {
   if (pipelineText.empty())
     return getPipelines();
@@ -59,7 +59,7 @@ static std::vector<Pipeline> selectedPipelines() {
   return {{pipelineText.c_str(), Promise::Bits}};
 }
 
-/// Writes the program and a script that asks whether it fails.
+/// Writes the program and a script that tests whether it fails.
 static void writeFailure(uint64_t programSeed, const std::string &text,
                          const Pipeline &pipeline, const char *executable) {
   const std::string base =
@@ -113,7 +113,7 @@ static void reportFirings(Totals &totals) {
   }
 }
 
-/// 1 where the file's results change, else 0.
+/// 1 if the file's results change, else 0.
 static int runFile(mlir::MLIRContext &context) {
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(programFile, &context);
   if (!module)

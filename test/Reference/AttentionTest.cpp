@@ -31,7 +31,7 @@ Tensor randomTensor(Shape shape, unsigned seed) {
 }
 
 /// Keys of zeros make all scores 0 before position and mask; values are
-/// 1, 10, 100, 1000: the result shows who was seen.
+/// 1, 10, 100, 1000: the result shows which tokens were visible.
 struct FourKeys {
   Tensor query = f32({1, 4, 1, 1}, {1, 1, 1, 1});
   Tensor keys = f32({1, 4, 1, 1}, {0, 0, 0, 0});

@@ -15,7 +15,7 @@ using namespace llmir;
 using reference::Tensor;
 using Tensors = std::vector<Tensor>;
 
-/// Gives what it is given.
+/// Returns its arguments.
 static Expected<Tensors> identity(const Tensors &inputs) { return inputs; }
 
 TEST(CustomOps, AreCalledByTheirId) {

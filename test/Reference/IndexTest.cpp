@@ -75,7 +75,7 @@ TEST(ReferenceIndex, MaskedScatterTakesNumbersInOrder) {
 TEST(ReferenceIndex, IndexMixesRangesAndTensors) {
   const Tensor x = counting({2, 3, 4});
   const Tensor rows = i32({2}, {1, 0}), columns = i32({2, 1}, {2, 0});
-  // One tensor stands where its dimension was.
+  // A single index tensor replaces its dimension.
   const Tensor one = *index(x, {{}, {{}, &rows}, {{0, 2, 1}, nullptr}});
   EXPECT_EQ(one.shape, Shape({2, 2, 2}));
   EXPECT_EQ(one.toDoubles(), Numbers({4, 5, 0, 1, 16, 17, 12, 13}));

@@ -89,7 +89,7 @@ TEST(ReferenceNN, SoftmaxOfLogarithmsIsTheirShares) {
                                   1000, 1000, -inf})),
              {0.125, 0.25, 0.625, 0.5, 0.5, 0});
   expectNear(softmax(f32({1, 2}, {-inf, -inf})), {0, 0});
-  // inf - inf is no number, and neither is what is divided by their sum.
+  // inf - inf is NaN, and so is the quotient by their sum.
   for (double most : {inf, std::numeric_limits<double>::quiet_NaN()})
     for (int64_t i = 0; i < 3; ++i)
       EXPECT_TRUE(std::isnan(softmax(f32({1, 3}, {1, most, 2}))[i]));

@@ -41,7 +41,7 @@ TEST(ReferencePositions, RotationByTablesIsRotationByPositions) {
 }
 
 TEST(ReferencePositions, TokensStandInAnyDimension) {
-  // Two sequences, three tokens, two heads of two numbers, turned by half a
+  // Two sequences, three tokens, two heads of two elements, rotated by half a
   // turn at token 1 and not at all elsewhere.
   const double pi = std::acos(-1.0);
   const RopeTables tables = ropeTables(f32({3}, {0, pi, 0}), {1}, 1);
@@ -91,7 +91,7 @@ TEST(ReferencePositions, PairsTakeTheirSectionsPlane) {
 }
 
 TEST(ReferencePositions, PatchesAreListedBlockByBlock) {
-  // Pair 0 turns by the row, pair 1 by the column, both by one radian.
+  // Pair 0 is rotated by the row, pair 1 by the column, both by one radian.
   Expected<RopeTables> tables = visionTables({2, 2, 4, 2}, 2, 10000);
   ASSERT_TRUE(tables);
   EXPECT_EQ(tables->cosines.shape, Shape({16, 2}));

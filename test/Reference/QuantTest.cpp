@@ -40,7 +40,7 @@ TEST(ReferenceQuant, WhichNumberHasWhichScale) {
             Indices({0, 0, 1, 1, 2, 2, 3, 3}));
   EXPECT_EQ(scaleIndices(shape, {4, true, 0, 2}),
             Indices({0, 0, 1, 1, 2, 2, 3, 3}));
-  // Columns have scales: groups lie in the first dimension, [K / g, N].
+  // Columns have scales: groups are in the first dimension, [K / g, N].
   EXPECT_EQ(scaleIndices({4, 2}, {4, true, 1, 2}),
             Indices({0, 1, 0, 1, 2, 3, 2, 3}));
   EXPECT_EQ((QuantSpec{4, true, 1, 2}.scaleShape({4, 2})), Shape({2, 2}));

@@ -25,7 +25,8 @@ TEST(ReferenceTensor, RoundsToNearestEven) {
   EXPECT_EQ(roundTo(ElementKind::F32, 1 + 0x1.8p-23), 1 + 0x1p-22);
   EXPECT_EQ(roundTo(ElementKind::BF16, 1 + 0x1p-8), 1);
   EXPECT_EQ(roundTo(ElementKind::BF16, 1 + 0x1.8p-7), 1 + 0x1p-6);
-  // Once, not first to f32: the sum lies above the tie by less than f32 sees.
+  // Rounded once, not first to f32: the sum is above the tie by less than an
+  // f32 ulp.
   EXPECT_EQ(roundTo(ElementKind::BF16, 1 + 0x1p-8 + 0x1p-40), 1 + 0x1p-7);
   EXPECT_EQ(roundTo(ElementKind::F16, 65519.9), 65504);
   EXPECT_EQ(roundTo(ElementKind::F16, 65520), inf);
@@ -100,7 +101,7 @@ TEST(ReferenceTensor, NmseForgivesRoundingOfNarrowTypes) {
   EXPECT_EQ(nmse(one(inf), one(1)), inf);
   EXPECT_TRUE(nmse(one(1), one(NAN)) > 1e9);
   EXPECT_EQ(nmse(one(1), Tensor(ElementKind::F32, {1}, {1})), inf);
-  // 1 + 2^-8 lies half a unit from 1 in bf16; beyond it counts.
+  // 1 + 2^-8 is half a unit from 1 in bf16; only the excess counts.
   EXPECT_EQ(nmse(one(1, ElementKind::BF16), one(1 + 0x1p-8, ElementKind::BF16)),
             0);
   EXPECT_GT(

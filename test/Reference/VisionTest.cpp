@@ -69,7 +69,7 @@ TEST(ReferenceVision, NearestAndLinear) {
 }
 
 TEST(ReferenceVision, FactorsSetTheStep) {
-  // Five numbers times 1.25 are 6.25, so 6 results; their step is 1/1.25 = 0.8
+  // Five elements times 1.25 are 6.25, so 6 results; their step is 1/1.25 = 0.8
   // and not 5/6.
   const Tensor x = f32({1, 1, 5}, {0, 10, 20, 30, 40});
   InterpolateParams params;
@@ -96,7 +96,7 @@ TEST(ReferenceVision, AntialiasAveragesWhatFallsTogether) {
   InterpolateParams params;
   params.mode = InterpolateMode::Linear;
   params.antialias = true;
-  // Triangles of width 2 · 2 about 1 and 3, cut at the edge and normalised:
+  // Triangles of width 2 · 2 about 1 and 3, cut at the edge and normalized:
   // weights 3/7, 3/7, 1/7 and 0, then the mirror image.
   const Tensor x = f32({1, 1, 1, 4}, {7, 0, 0, 0});
   expectNumbers(interpolate(x, {1, 2}, params), {1, 1, 1, 2}, {3, 0});

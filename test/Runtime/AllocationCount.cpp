@@ -25,7 +25,7 @@ int64_t llmir::test::allocationCount() { return allocations.load(); }
 #endif
 
 #ifdef LLMIR_THREAD_SANITIZER
-// The thread sanitizer has an operator new of its own, and calls this.
+// The thread sanitizer has its own operator new, and calls this.
 extern "C" void __sanitizer_malloc_hook(const volatile void *, size_t) {
   allocations.fetch_add(1, std::memory_order_relaxed);
 }

@@ -21,7 +21,7 @@
 using namespace llmir;
 
 namespace {
-/// A folder of files, removed with the object.
+/// A directory of files, removed with the object.
 class Files {
 public:
   Files() {

@@ -98,7 +98,7 @@ TEST_F(ExecutorErrors, TheContextIsALimit) {
 }
 
 TEST_F(ExecutorErrors, ThePoolIsALimit) {
-  // Sequence 1 has 2 of 12 blocks; 8 + 1 more leave one, 2 are wanted.
+  // Sequence 1 has 2 of 12 blocks; 8 + 1 more leave one, 2 are needed.
   const std::vector<int32_t> most(32, 3), three(3, 3), five(5, 3);
   ASSERT_TRUE(run({part(2, most)}));
   ASSERT_TRUE(executor->cache().createSequence(3));

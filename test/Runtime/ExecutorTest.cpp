@@ -168,7 +168,7 @@ TEST(Executor, RunsAnArtifact) {
   Expected<std::unique_ptr<Executor>> executor =
       Executor::create(*artifact, {});
   ASSERT_TRUE(executor) << executor.status().message();
-  artifact->reset(); // The executor keeps what it needs.
+  artifact->reset(); // The executor copies the required data.
   EXPECT_EQ((*executor)->contextLength(), 40);
   EXPECT_EQ((*executor)->cache().blocks().numBlocks(), 10);
   ASSERT_TRUE((*executor)->cache().createSequence(7));
@@ -205,7 +205,7 @@ TEST(Executor, ChoosesContextAndPool) {
   EXPECT_EQ(executor->contextLength(), 40);
   EXPECT_EQ(executor->cache().blocks().numBlocks(), 5);
 
-  // A context that no machine holds is cut to what fits, unless asked for.
+  // A context that exceeds the memory is reduced, unless it was requested.
   ArtifactInfo large = info;
   large.contextLength = INT32_MAX;
   large.headDim = 65536;

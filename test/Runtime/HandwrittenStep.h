@@ -8,13 +8,14 @@
 //
 // A step function written by hand, with a meaning that a test can predict. It
 // keeps the rules of generated code: every worker runs it, it reads the context
-// only, keeps keys and values in the paged cache, and meets at barriers.
+// only, stores keys and values in the paged cache, and synchronizes at
+// barriers.
 //
 //   K[t] = token, V[t] = position, in every layer, head and dimension
 //   logits[r][v] = 1 where v = (sum over the sequence up to row r's token of
 //                  K * (V + 1)) * weight mod vocabulary, else 0
 //
-// The columns behind the vocabulary hold 1e30: nobody may see them.
+// The columns after the vocabulary hold 1e30: they must not be visible.
 //
 //===----------------------------------------------------------------------===//
 
@@ -74,8 +75,8 @@ inline void writeTokens(const LLMIRStepContext *ctx, int64_t worker,
     }
 }
 
-/// Phase 2: what the sequence of token `t` holds up to it, read through the
-/// block table; the last layer and dimension, which were written last.
+/// Phase 2: the sequence of token `t` up to it, read through the block table;
+/// the last layer and dimension, which were written last.
 inline int64_t sumUpTo(const LLMIRStepContext *ctx, int64_t t) {
   const KVBlockLayout layout = sampleLayout();
   int64_t s = 0;

@@ -7,9 +7,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Nodes of memory: from folders as the system has them and as it should not,
-// and what is done with several. This machine may have one node; threads are
-// bound and weights copied all the same where a folder says that it has two.
+// Nodes of memory: from directories as the system has them and as it should
+// not, and what is done with several. This machine may have one node; threads
+// are bound and weights copied all the same where a directory says that it has
+// two.
 //
 //===----------------------------------------------------------------------===//
 
@@ -217,7 +218,7 @@ TEST(Numa, InterleavingOverANodeThatIsNotThereFails) {
   folder.write("node1023/cpulist", std::to_string(all.back()) + "\n");
   auto executor =
       placed(NumaPolicy::Interleave, folder.path(), infoOfOneMatrix());
-  if (executor) // The kernel takes what it has of the nodes.
+  if (executor) // The kernel accepts the existing nodes.
     EXPECT_NE((*executor)->placement().find("interleaving"), std::string::npos);
   else
     EXPECT_EQ(executor.status().code(), StatusCode::Unsupported);
@@ -245,7 +246,7 @@ TEST(Numa, NamesOfPolicies) {
   EXPECT_FALSE(numaPolicyFromName("on"));
 }
 
-// A team beside one that has bound the calling thread is told its places.
+// Placements for a team if another one has bound the calling thread.
 TEST(Numa, ATeamBesideABoundOneHasThePlacesOfThat) {
   std::vector<int> all = usableProcessorList();
   auto first = WorkerTeam::create(2, /*pin=*/true);

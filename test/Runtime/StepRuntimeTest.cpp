@@ -76,7 +76,7 @@ void reserveBothLayers(const LLMIRStepContext *ctx, int64_t worker, int64_t) {
 
 TEST_F(StepRuntimeTest, ALayerReservesBehindWhatItHas) {
   ASSERT_TRUE(run(reserveBothLayers));
-  // The second layer's tokens stand in the blocks that the first has taken.
+  // The second layer's tokens are in the blocks allocated by the first.
   EXPECT_EQ(data.slots,
             (std::vector<int32_t>{0, 1, 2, 3, 4, 8, 9, 10, 11, 12}));
   EXPECT_EQ(data.blocks, (std::vector<int32_t>{0, -1, -1, 1, -1, -1}));

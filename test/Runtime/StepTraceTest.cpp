@@ -67,7 +67,8 @@ TEST(StepTraceTest, TheOldestStepsAreOverwritten) {
   EXPECT_EQ(trace->findStep(-1), nullptr);
 }
 
-/// What a compiled step does: each worker says where it is, if it is asked.
+/// Like a compiled step: each worker reports its position if tracing is
+/// enabled.
 void tracedStep(const LLMIRStepContext *ctx, int64_t worker, int64_t) {
   for (int64_t layer = 0; layer < 2; ++layer) {
     if (ctx->trace)
@@ -90,7 +91,7 @@ TEST(StepTraceTest, EveryWorkerOfARunLeavesItsEvents) {
   context.num_logit_rows = 1;
   context.seq_lens = lengths;
 
-  ASSERT_TRUE(runtime.run(tracedStep, context)); // Nobody asks.
+  ASSERT_TRUE(runtime.run(tracedStep, context)); // Tracing is disabled.
   EXPECT_EQ(context.trace, nullptr);
   EXPECT_TRUE(trace->events(0).empty());
 

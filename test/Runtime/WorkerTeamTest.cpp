@@ -82,7 +82,8 @@ TEST(WorkerTeam, ManyShortRuns) {
 }
 
 // How many take part is the machine's affair; that each of them does once, and
-// that they meet at barriers, is not. Competitors make a crowd.
+// that they synchronize at barriers, is not. Competing threads cause
+// contention.
 TEST(WorkerTeam, FewerWorkersWhereItIsCrowded) {
   std::atomic<bool> stop{false};
   std::vector<std::thread> competitors;

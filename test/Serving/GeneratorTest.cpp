@@ -66,7 +66,7 @@ TEST(Generator, ContinuesGreedily) {
   EXPECT_EQ(e->cache().blocks().numUsed(), 0);
 }
 
-/// The first two steps compute numbers, the ones after them a NaN.
+/// The first two steps compute finite values, later ones NaN.
 static std::atomic<int> stepsBegun{0};
 static void stepWithNaN(const LLMIRStepContext *ctx, int64_t worker,
                         int64_t workers) {

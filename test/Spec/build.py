@@ -1,9 +1,9 @@
 """Configuring and building, as the specification has it: with Ninja and Make, with GCC and clang, of the commands
 that the README shows.
 
-build.py --source FOLDER --build FOLDER --work FOLDER [--whole]
+build.py --source DIR --build DIR --work DIR [--whole]
 
-BUILD is the folder that the tests run from: what it was built from and into is read there. In WORK a clone is
+BUILD is the directory that the tests run from: what it was built from and into is read there. In WORK a clone is
 configured as the README says, and a program of the runtime is built with GCC and Ninja and with clang and Make. With
 --whole the clone is built from nothing, by the compiler that BUILD was not built by, and runs tests by itself, which
 takes as long as the project's build.
@@ -32,19 +32,19 @@ def read(*path):
 
 
 def run(command, folder, **variables):
-    """The exit code of a line of shell and what it prints."""
+    """The exit code and the output of a shell command."""
     result = subprocess.run(["bash", "-c", command], cwd=folder, env=dict(os.environ, **variables),
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
     return result.returncode, result.stdout
 
 
 def cache_of(folder):
-    """The variables of a configured folder."""
+    """The variables of a configured directory."""
     return dict(re.findall(r"^(\w+):\w+=(.*)$", read(folder, "CMakeCache.txt"), re.M))
 
 
 def build_commands(source):
-    """The lines of the README from the new folder to the tests."""
+    """The lines of the README from the new directory to the tests."""
     blocks = [block.strip().split("\n") for block in re.findall(r"```bash\n(.*?)```", read(source, "README.md"), re.S)]
     found = [block for block in blocks if block[0].startswith("mkdir build")]
     check("the README says how to build", len(found) == 1 and len(found[0]) == 4, found)
@@ -52,7 +52,7 @@ def build_commands(source):
 
 
 def clone(options):
-    """The commits of the source in a folder of their own; None where the source is no clone."""
+    """A clone of the source's commits; None if the source is not a clone."""
     if not os.path.exists(os.path.join(options.source, ".git")):
         check.skip("clone", "%s is not a clone" % options.source)
         return None
@@ -82,7 +82,7 @@ def check_products(options):
 
 
 def check_installed_mlir(options):
-    """The compiler is linked with an LLVM and an MLIR that are installed, none of its own."""
+    """The compiler is linked with the installed LLVM and MLIR."""
     # SPEC: 2 41 96
     cache = cache_of(options.build)
     for package in ("LLVM_DIR", "MLIR_DIR", "LLD_DIR"):
@@ -123,7 +123,7 @@ def check_floor(options):
 
 
 def build_example(options, name, generator, compiler):
-    """Configures in a new folder and builds and runs the example of the KV cache there."""
+    """Configures in a new directory and builds and runs the example of the KV cache there."""
     folder = os.path.join(options.work, name)
     os.makedirs(folder)
     # SPEC: 97 100
@@ -139,7 +139,7 @@ def build_example(options, name, generator, compiler):
 
 
 def other_compiler(options):
-    """Variables that choose clang where BUILD was built by GCC, and GCC where it was clang."""
+    """Variables that select clang if BUILD was built by GCC, and GCC if it was built by clang."""
     is_clang = "clang" in os.path.basename(os.path.realpath(cache_of(options.build)["CMAKE_CXX_COMPILER"]))
     cc, cxx = ("gcc", "g++") if is_clang else ("clang-22", "clang++-22")
     if not shutil.which(cxx):
@@ -155,7 +155,7 @@ def follow_readme(options, source, whole):
         return
     folder, configure, build, test = commands
     chosen = other_compiler(options) if whole else {}
-    # SPEC: 47 48 102: a new folder, and no further argument.
+    # SPEC: 47 48 102: a new directory, and no further argument.
     code, said = run(folder + " && " + configure, source, **chosen)
     check("; ".join([folder, configure]), code == 0 and "Build files have been written" in said, said[-1500:])
     if code or not whole:

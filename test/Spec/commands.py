@@ -1,6 +1,6 @@
 """The commands that the README, the page of features and the developer guide show, run as they are written there.
 
-commands.py --source FOLDER --build FOLDER --work FOLDER
+commands.py --source DIR --build DIR --work DIR
 
 MODEL, or model.gguf, is the demo model for the README; MODEL is a tiny one for the developer guide, which shows every
 form of a model, and the demo model for the page of features.
@@ -16,7 +16,7 @@ import make_tiny  # noqa: E402
 from checks import Checks, fresh_folder, work_parser  # noqa: E402
 
 check = Checks()
-# What a command must print, beside ending with 0.
+# Required output of a command, in addition to exit code 0.
 SHOWN = (
     (r"llmir run model\.gguf", r"\w+ \w+"),
     (r"llmir bench model\.llmir$", r"tg128"),

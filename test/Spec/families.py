@@ -1,7 +1,7 @@
 """Models of every family and of both containers are one IR: the steps that they become differ in sizes and in which
 ops of the `llm` dialect they have, and every one goes through the same pipelines.
 
-families.py --work FOLDER --llmir PROGRAM --llmir-opt PROGRAM
+families.py --work DIR --llmir PROGRAM --llmir-opt PROGRAM
 """
 
 import os
@@ -21,16 +21,17 @@ check = Checks()
 IDS = [5, 3, 8, 250, 17, 99, 1, 64]
 LLM_OP = re.compile(r"\bllm\.(\w+)(?= [%@])")
 ANY_OP = re.compile(r"^ +(?:%[\w:, %]+ = )?\"?([a-z_]+\.[a-z_.]+|call|return)\b", re.M)
-# What every decoder does, and what a family alone has.
+# Ops of every decoder, and those of a family.
 SHARED = {"weight", "embedding", "linear", "add", "append_kv", "paged_attention", "select_rows"}
 OWN = {"llama3": {"rms_norm", "rope", "silu", "mul"}, "qwen2": {"rms_norm", "rope", "silu", "mul"},
        "qwen3": {"rms_norm", "rope", "silu", "mul"}, "gpt2": {"layer_norm", "gelu"}}
-# Beside the dialect's ops: calls, numbers, and tensors cut into heads.
+# In addition to the dialect's ops: calls, constants, and tensors divided into
+# heads.
 HELPERS = ("func.", "call", "return", "arith.constant", "tensor.", "mllm.tensor.register")
 
 
 def without_sources(text):
-    """The module without what says where in a checkpoint its parameters are."""
+    """The module without the sources of its parameters in a checkpoint."""
     return "\n".join(re.sub(r" \{.*\}$", "", line) if "mllm.tensor.register" in line
                      else re.sub(r"mllm\.model = \{.*?\}", "", line) for line in text.split("\n"))
 
@@ -40,7 +41,7 @@ class Family:
         self.name, self.work = name, os.path.join(options.work, name)
         self.llmir, self.opt = Command(options.llmir), Command(options.llmir_opt)
         self.config, self.weights = make_tiny.make(name)
-        # A Hugging Face folder, and the GGUF file of llama.cpp.
+        # A Hugging Face model directory, and the GGUF file of llama.cpp.
         make_tiny.write_hf(self.work, self.config, self.weights)
         make_tiny.write_gguf(self.work + ".gguf", self.config, self.weights, "f32")
         self.models = (self.work, self.work + ".gguf")
@@ -74,14 +75,14 @@ class Family:
                   [pair for pair in zip(folder.split("\n"), gguf.split("\n")) if pair[0] != pair[1]][:2])
 
     def check_pipeline(self, text):
-        """The one pipeline takes what any family is, and makes its equal layers one function."""
+        """The same pipeline handles all families, and merges equal layers into one function."""
         # SPEC: 6 21
         made = self.opt.run("--llmir-optimize-stage", "-", stdin=text.encode())
         functions = re.findall(r"func\.func (?:private )?@([\w.]+)", made.out)
         check(self.name + ": optimized", made.code == 0 and len(functions) == 2, functions or made)
 
     def check_results(self):
-        """What the other test of families, which compares those of folders with NumPy, does not: those of GGUF files."""
+        """What the other test of families, which compares those of directories with NumPy, does not: those of GGUF files."""
         # SPEC: 3 6 27
         error = nmse(self.logits(self.models[1]), Model(self.config, self.weights).forward(IDS))
         check(self.name + ": of the GGUF file runs", error < 1e-8, error)

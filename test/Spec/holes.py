@@ -21,7 +21,7 @@ def coverage(*arguments):
 
 
 def project(change):
-    """A project of two tests and a script, with changed data; what the check says of it."""
+    """A project of two tests and a script, with changed data; returns the output of the check."""
     shutil.rmtree(scratch, ignore_errors=True)
     for folder in ("utils", "docs", "test/Spec", "examples"):
         os.makedirs(os.path.join(scratch, folder))
@@ -71,7 +71,8 @@ def classify(items):
     items[7].update(status="decided", reason="better so", decision="record.md", tests=[])
 
 
-# With a page that says so, both classes hold; one of them with a test for what holds so far.
+# With a page that states it, both classes hold; one of them with a test for the
+# implemented part.
 project(classify)
 code, said = coverage("--collect")
 assert code == 0, said

@@ -1,8 +1,8 @@
-"""What the specification says of the repository itself: its name, licence and folders, and how it is contributed to.
+"""The specification of the repository itself: its name, license and directories, and how to contribute.
 What can run is run: definitions are read by TableGen, headers compiled, tests listed by lit, and rules for
 contributors broken in a copy, where the checks must notice.
 
-repository.py --source FOLDER --build FOLDER --llvm-tools FOLDER --work FOLDER
+repository.py --source DIR --build DIR --llvm-tools DIR --work DIR
 """
 
 import hashlib
@@ -34,7 +34,7 @@ class Repository:
             return stream.read()
 
     def run(self, *command, folder=None):
-        """The exit code of a command and what it prints."""
+        """The exit code and the output of a command."""
         result = subprocess.run(command, cwd=folder or self.source, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                 universal_newlines=True, env=dict(os.environ, GIT_CONFIG_GLOBAL=self.git_settings()))
         return result.returncode, result.stdout
@@ -57,7 +57,7 @@ class Repository:
         return json.loads(said) if code == 0 else {"!instanceof": {}}
 
     def tests(self, folder):
-        """What lit runs of a folder of test/."""
+        """What lit runs of a directory of test/."""
         code, said = self.run(self.cache["LLMIR_PYTHON"], self.cache["LLMIR_LIT"], "--show-tests", "--filter",
                               re.escape(folder) + "/", os.path.join(self.build, "test"))
         check("lit lists " + folder, code == 0, said[:400])
@@ -74,7 +74,7 @@ def check_name(at):
 
 
 def check_definitions(at):
-    """The folders of headers: TableGen and the compiler find there what the folders are for."""
+    """The directories of headers: TableGen and the compiler find their contents."""
     # SPEC: 71 72 104
     found = at.records(DIALECT + "/IR/LLMOps.td")
     ops = [found[name] for name in found["!instanceof"].get("Op", ())]
@@ -95,7 +95,7 @@ def check_definitions(at):
 
 
 def check_implementation(at):
-    """The folders of sources: what is built of them is in the libraries, with the functions that it is for."""
+    """The directories of sources: the libraries built from them have the expected functions."""
     for folder, libraries, function in (
             # SPEC: 74 75 106
             ("IR", ["Dialect"], "mlir::llm::PagedAttentionOp::verify()"),
@@ -104,13 +104,13 @@ def check_implementation(at):
         paths = [os.path.join(at.build, "lib/libLLMIR%s.a" % name) for name in libraries]
         built = {name for path in paths for name in at.run("ar", "t", path)[1].split()}
         sources = {name + ".o" for name in at.files("lib/Dialect/LLM/" + folder, ".cpp")}
-        check(folder + " is built of its folder", sources and sources == built, sources ^ built)
+        check(folder + " is built of its directory", sources and sources == built, sources ^ built)
         code, said = at.run("nm", "-C", "--defined-only", paths[0])
         check(folder + " has " + function, code == 0 and " " + function in said)
 
 
 def check_tests(at, ops):
-    """The folders of tests: lit runs each file, and each op is in a test of its dialect's folder."""
+    """The directories of tests: lit runs each file, and each op is in a test of its dialect's directory."""
     found = at.tests("Dialect/LLM")
     # SPEC: 77
     check("tests of the dialect", len(found) > 40, found)
@@ -166,7 +166,7 @@ def check_readme(at):
 
 
 def check_speeds(at):
-    """What the README says of speeds beside its chart is in docs/Performance.md; of the chart, test/Tools says so."""
+    """The speeds in the README are in docs/Performance.md; test/Tools checks the chart."""
     sys.path.insert(0, os.path.join(at.source, "benchmarks"))
     import speed_chart
     text, measured = at.read("README.md"), at.read("docs/Performance.md")
@@ -181,7 +181,7 @@ def check_speeds(at):
 
 
 def check_guidance(at):
-    """What CONTRIBUTING.md asks of people."""
+    """The requirements of CONTRIBUTING.md."""
     text = at.read("CONTRIBUTING.md")
     # SPEC: 92 138
     check("pull requests are welcome", "Contributions are welcome, as pull requests." in text
@@ -226,7 +226,7 @@ def write(folder, files):
 
 
 def check_style(at):
-    """`./dev lint` notices what is not LLVM's style or not the project's rule, in a repository of a few files."""
+    """`./dev lint` detects violations of LLVM's style and of the project's rules, in a repository of a few files."""
     # SPEC: 99 133
     folder = os.path.join(at.work, "style")
     header = "\n".join(at.read("lib/Support/Status.cpp").split("\n")[:7]) + "\n\n"

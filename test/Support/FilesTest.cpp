@@ -76,7 +76,7 @@ TEST_F(Files, WhatIsReleasedIsReadAgain) {
   EXPECT_EQ(file->text(), text);
   file->release(file->bytes());
   EXPECT_EQ(file->text(), text);
-  // Parts of pages, nothing, and what is not of the file.
+  // Parts of pages, empty ranges, and ranges outside of the file.
   file->release({file->bytes().data() + 100, 10000});
   file->release({file->bytes().data() + 5, 0});
   std::vector<uint8_t> other(1 << 16, 7);
@@ -135,7 +135,7 @@ TEST_F(Files, WritesAtOnce) {
   EXPECT_EQ(facts.st_mode & 0777, 0666 & ~mask);
 }
 
-// Pieces of 2 MB are cut out of what is written, however it comes.
+// Chunks of 2 MB are written, independent of the sizes of the appends.
 TEST_F(Files, WritesInPieces) {
   const size_t sizes[] = {
       1, (2 << 20) - 1, 2 << 20, (6 << 20) + 3, 2 << 20, (2 << 20) - 3, 4 << 20,

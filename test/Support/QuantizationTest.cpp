@@ -49,7 +49,7 @@ TEST(IntegerFormat, OtherNamesAreRefused) {
        {"", "int", "int3", "int8:", ":int8", "int8:g0", "int8:g-32", "int8:g",
         "int8:g32x", "int8:asym:g32", "int8:sym", "int8:f32", "int08",
         "int8:g32:s12", "q8_0", "int8:g99999999999999999999",
-        // No zero points beside minima, and what cannot lie in lines.
+        // No zero points with minima, and sizes that do not fit into lines.
         "int8:asym:min", "int5:g16", "int6:g48", "int5:g64:s32",
         "int4:g32:k256", "int4:g32:k100:f16", "int4:g24:k192:f16",
         "int4:k256:f16", "int4:g32:k256:asym:f16", "int16:g32:k256:f16",
@@ -102,7 +102,7 @@ int16_t zeroAt(int64_t n, int64_t g) {
   return static_cast<int16_t>((n + 3 * g) % 16 - 8);
 }
 
-/// A matrix with those numbers, packed.
+/// A packed matrix with those elements.
 std::vector<uint8_t> packed(const IntegerMatrixLayout &layout) {
   std::vector<uint8_t> bytes(layout.bytes());
   for (int64_t n = 0; n < layout.rows; ++n) {
@@ -294,8 +294,8 @@ TEST(Quantization, RowsArePackedGroupByGroup) {
   }
 }
 
-// What the compiler packs and what the interpreter computes must be the same
-// numbers, so that both can be compared.
+// Packing and the interpreter must compute the same integers, so that both can
+// be compared.
 TEST(Quantization, AgreesWithTheReferenceBitForBit) {
   constexpr int64_t rows = 9, columns = 128, group = 32;
   uint32_t state = 7;

@@ -35,7 +35,7 @@ TEST(SmallFloat, EveryValueRoundTrips) {
   }
 }
 
-// Between two neighbours the nearer one is taken, and the even one at a tie.
+// Rounds to the nearer of two adjacent values, and to the even one at a tie.
 TEST(SmallFloat, RoundsToNearestEven) {
   for (uint16_t bits = 0; bits < 0x7bffu; ++bits) {
     float low = f16ToFloat(bits), high = f16ToFloat(bits + 1);
@@ -57,7 +57,7 @@ TEST(SmallFloat, RoundsToNearestEven) {
 
 TEST(SmallFloat, OverflowGivesInfinity) {
   EXPECT_EQ(floatToF16(65504.0f), 0x7bffu);
-  EXPECT_EQ(floatToF16(65520.0f), 0x7c00u); // The tie goes to infinity.
+  EXPECT_EQ(floatToF16(65520.0f), 0x7c00u); // The tie is rounded to infinity.
   EXPECT_EQ(floatToF16(std::nextafter(65520.0f, 0.0f)), 0x7bffu);
   EXPECT_EQ(floatToF16(-1e30f), 0xfc00u);
   EXPECT_EQ(floatToF16(std::numeric_limits<float>::infinity()), 0x7c00u);

@@ -54,7 +54,8 @@ TEST(Status, MessagesAreOneLineThatATerminalMayShow) {
                 "fetch\tit again\n");
   EXPECT_EQ(status.message(), "'a\\x0a\\x1b[31m\\x0d\\x7f\\x9b'; "
                               "fetch\\x09it again");
-  // C1 controls, line ends and marks of direction in UTF-8; letters stay.
+  // C1 controls, line ends and directional marks in UTF-8; letters are
+  // preserved.
   EXPECT_EQ(messageLine("\xc2\x9b"
                         "2J \u2028 \u202e \u2066 \u200f \u061c grüße €"),
             "\\xc2\\x9b2J \\xe2\\x80\\xa8 \\xe2\\x80\\xae \\xe2\\x81\\xa6 "

@@ -80,7 +80,7 @@ TEST(TensorFormat, BlocksDecodeExactly) {
 }
 
 //===----------------------------------------------------------------------===//
-// Against ggml's own loops, written down here once more
+// Compared with ggml's loops, reimplemented here
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -152,7 +152,7 @@ void ggmlQ6_K(const uint8_t *x, float *y) {
   }
 }
 
-/// Any bytes, with finite f16 numbers at those places.
+/// Arbitrary bytes, with finite f16 values at those offsets.
 std::vector<uint8_t> randomBlock(std::mt19937 &random, TensorFormat format) {
   std::vector<uint8_t> block(tensorFormatInfo(format).bytesPerBlock);
   for (uint8_t &byte : block)

@@ -78,8 +78,8 @@ TEST(RoundTripTest, RandomUnicode) {
   }
 }
 
-/// Any ids: every piece is valid UTF-8, and for byte-level vocabularies all
-/// pieces together equal the whole.
+/// Arbitrary ids: every piece is valid UTF-8, and for byte-level vocabularies
+/// all pieces together equal the whole.
 TEST(RoundTripTest, StreamingRandomIds) {
   for (auto &[name, tokenizer] : allTokenizers()) {
     std::mt19937 random(29);

@@ -74,7 +74,7 @@ TEST(SerializationTest, RefusesEveryTruncation) {
   for (const Tokenizer &tokenizer : tinyTokenizers()) {
     Bytes stored = tokenizer.serialize();
     for (size_t size = 0; size < stored.size(); ++size) {
-      // A copy of its own, so that reading beyond the end is noticed.
+      // A copy, so that reads past the end are detected.
       Bytes part(stored.begin(), stored.begin() + ptrdiff_t(size));
       EXPECT_FALSE(Tokenizer::load(part)) << size;
     }
@@ -92,7 +92,7 @@ TEST(SerializationTest, NamesTheVersion) {
   EXPECT_NE(loaded.status().cause().find("version 99"), std::string::npos);
 }
 
-/// Whatever happens to the bytes: a tokenizer that works or a Status.
+/// For any bytes: a valid tokenizer or an error status.
 TEST(SerializationTest, SurvivesMutations) {
   std::mt19937 random(17);
   for (const Tokenizer &tokenizer : tinyTokenizers()) {

@@ -85,7 +85,7 @@ TEST(StagesTest, ByteAlphabetIsOneToOne) {
 // Patterns
 //===----------------------------------------------------------------------===//
 
-/// The matches, each in brackets, with what lies between.
+/// The matches, each in brackets, with the text between them.
 std::string marked(const char *pattern, const std::string &text) {
   Expected<Regex> regex = Regex::compile(pattern);
   if (!regex)

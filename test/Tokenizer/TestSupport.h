@@ -28,7 +28,7 @@
 namespace llmir {
 
 /// A path below LLMIR_TEST_DATA (by default ../shared/data beside the sources);
-/// empty where it is absent.
+/// empty if it does not exist.
 inline std::string testData(const std::string &path) {
   const char *root = std::getenv("LLMIR_TEST_DATA");
   std::string full =
@@ -39,7 +39,7 @@ inline std::string testData(const std::string &path) {
 }
 
 /// A small byte-level tokenizer.json, GPT-2's kind: the 256 byte tokens, a few
-/// merges, `<|end|>` as special token. Tests change what they need.
+/// merges, `<|end|>` as special token. Tests modify it.
 inline Json tinyByteLevel() {
   Json vocab = Json::object();
   int other = 0;

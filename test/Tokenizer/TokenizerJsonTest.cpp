@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// tokenizer.json: what a file says is done, and a wrong file is refused with a
-// message that names what is wrong.
+// tokenizer.json: the options of a file are implemented, and an invalid file is
+// rejected with a message that names the error.
 //
 //===----------------------------------------------------------------------===//
 
@@ -174,7 +174,7 @@ TEST(TokenizerJsonTest, Stages) {
   auto count = [&](Json stage, const std::string &text) {
     return encode(withPre(stage), text).size();
   };
-  // "aaaa" is one token: how many come out tells how a text was cut.
+  // "aaaa" is one token: the number of tokens shows how a text was split.
   EXPECT_EQ(count({{"type", "Digits"}, {"individual_digits", true}}, "aaaa"),
             1u);
   EXPECT_EQ(count({{"type", "FixedLength"}, {"length", 3}}, "aaaa"), 3u);
@@ -454,7 +454,7 @@ TEST(TokenizerJsonTest, RefusesBrokenText) {
     EXPECT_FALSE(Tokenizer::fromTokenizerJson(good.substr(0, size)));
 }
 
-/// Whatever happens to the bytes of a file: a tokenizer that works or a Status.
+/// For any bytes of a file: a valid tokenizer or an error status.
 TEST(TokenizerJsonTest, SurvivesMutations) {
   std::mt19937 random(11);
   for (const Json &json : {tinyByteLevel(), tinyByteFallback()}) {

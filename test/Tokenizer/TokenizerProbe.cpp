@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Reads one JSON object {"text": …} a line and writes what the tokenizer of a
-// folder makes of it: for comparing with other implementations
-// (differential.mjs).
+// Reads one JSON object {"text": …} per line and writes the result of the
+// tokenizer of a directory makes of it: for comparing with other
+// implementations (differential.mjs).
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,7 +46,7 @@ static Expected<Json> describe(const Tokenizer &tokenizer,
 
 int main(int argc, char **argv) {
   if (argc != 2) {
-    std::cerr << "usage: llmir-tokenizer-probe FOLDER\n";
+    std::cerr << "usage: llmir-tokenizer-probe DIR\n";
     return 2;
   }
   Expected<Tokenizer> tokenizer = Tokenizer::fromFolder(argv[1]);

@@ -103,7 +103,7 @@ TEST(VocabularyTest, MergesByScore) {
   EXPECT_EQ(encode(*tokenizer, "ab"), (Ids{abId, 2}));
 }
 
-/// Unused pieces help to merge and are taken apart again at the end.
+/// Unused pieces take part in merging and are split again at the end.
 TEST(VocabularyTest, UnusedPiecesAreSplitAgain) {
   Vocabulary v;
   fillLlama(v);

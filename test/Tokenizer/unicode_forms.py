@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The normalizers NFC, NFD, NFKC and NFKD against Python's unicodedata.
 
-    unicode_forms.py --work FOLDER --llmir PROGRAM
+    unicode_forms.py --work DIR --llmir PROGRAM
 
 Each character that both know, random texts of what normalization is about, and long rows of marks.
 """
@@ -32,7 +32,7 @@ def known_characters():
 
 
 def texts():
-    """Lists of texts by what they show."""
+    """Lists of texts by topic."""
     characters = known_characters()
     # A line feed composes with nothing.
     yield "each character", ["\n".join(characters[i:i + 500]) for i in range(0, len(characters), 500)]

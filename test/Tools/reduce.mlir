@@ -6,7 +6,7 @@
 // BORING: error: is not interesting to /bin/true: it must exit with a nonzero code
 // NONE: error: cannot be tested: '{{.*}}none.sh' is not a program; give one with test=PROGRAM
 
-// MLIR's own reduction takes out the function that nobody calls.
+// MLIR's own reduction removes the unused function.
 // TREE-NOT: @unused
 // TREE:     llm.rms_norm
 

@@ -17,7 +17,7 @@ def write(path, text):
 
 
 def findings(*files):
-    """What the rule says of a project with these files, (path, included headers)."""
+    """The findings of the rule for a project with these files, (path, included headers)."""
     shutil.rmtree(scratch, ignore_errors=True)
     os.makedirs(os.path.join(scratch, "utils"))
     shutil.copy(os.path.join(source, "utils/lint.py"), LINT)
@@ -48,7 +48,7 @@ show("tables of ODS", ("include/llmir/Codegen/A.td", ["llmir/Frontend/A.td"]))
 show("sources of another area", ("lib/Export/A.cpp", ["../Frontend/A.h"]), ("lib/Codegen/A.cpp", ["../Frontend/A.h"]),
      ("lib/Frontend/A.h", []))
 show("the runtime includes MLIR", ("lib/Runtime/A.cpp", ["mlir/IR/A.h"]), ("tools/llmir/A.cpp", ["llvm/A.h"]))
-show("a folder of no area", ("lib/Other/A.cpp", []), ("lib/Codegen/A.cpp", ["llmir/Other/A.h"]))
+show("a directory of no area", ("lib/Other/A.cpp", []), ("lib/Codegen/A.cpp", ["llmir/Other/A.h"]))
 
 # The table itself: an area may use lower ones only, and the page has the same rows.
 findings()

@@ -71,7 +71,7 @@ class Answer:
 
 
 class Command:
-    """A program. `cache` is the folder that stands for the user's cache."""
+    """A program. `cache` is the directory that stands for the user's cache."""
 
     def __init__(self, program, cache=None):
         self.program = program
@@ -109,7 +109,7 @@ def quick_level():
 
 
 def work_parser(description, *names):
-    """A parser of --work FOLDER and of a flag for each name, which are required."""
+    """A parser of --work DIR and of a flag for each name, which are required."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("work",) + names:
         parser.add_argument("--" + name, required=True)

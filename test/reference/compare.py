@@ -162,13 +162,13 @@ class TinyModel(object):
         self.answers, self.artifact = {}, None
 
     def answer(self, command, path, ids):
-        """The command's logits for the file or folder, asked for once."""
+        """The command's logits for the file or directory, asked for once."""
         if path not in self.answers:
             self.answers[path] = command.logits(path, ids)
         return self.answers[path]
 
     def gguf_artifact(self, command):
-        """The GGUF file, compiled once for a lower level than the folder."""
+        """The GGUF file, compiled once for a lower level than the directory."""
         if self.artifact is None:
             self.artifact = command.compiled(self.gguf)
         return self.artifact
@@ -238,7 +238,7 @@ def same_bits(a, b):
 
 
 def f32_checks(command, report, temp, label, family, **options):
-    """The checks of a model with float32 weights, in both containers: the folder with the machine's own code, the file
+    """The checks of a model with float32 weights, in both containers: the directory with the machine's own code, the file
     with that of a lower level, which adds in the same order."""
     if report.only and not any(report.only in label + name for name in
                                (" logits", " greedy", " gguf", " gguf greedy", " threads")):
@@ -418,7 +418,7 @@ def minimind(command, temp):
     source = os.path.join(TEST_DATA, "models", "minimind2-small")
     folder = os.path.join(temp, "minimind2-small")
     if not os.path.isdir(source):
-        raise Skip("no folder %s (set LLMIR_TEST_DATA)" % source)
+        raise Skip("no directory %s (set LLMIR_TEST_DATA)" % source)
     os.makedirs(folder)
     for name in os.listdir(source):
         if name.endswith(".json"):

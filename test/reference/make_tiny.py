@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Makes a tiny random checkpoint: a Hugging Face folder, a GGUF file, or both of the same weights.
+"""Makes a tiny random checkpoint: a Hugging Face model directory, a GGUF file, or both of the same weights.
 
     make_tiny.py --family llama3 --dtype bf16 --out /tmp/tiny --gguf /tmp/tiny.gguf --gguf-type q8_0
     make_tiny.py --family qwen3 --odd --out /tmp/odd --shards 3 --config-dialect new
@@ -184,7 +184,7 @@ def _gpt2_config(config, dtype_key, dtype):
 
 
 def write_hf(folder, config, weights, dtype="f32", dialect="old", shards=1, tokenizer=None):
-    """Writes a Hugging Face folder; `tokenizer` is a folder to copy tokenizer files from."""
+    """Writes a Hugging Face model directory; `tokenizer` is a directory to copy tokenizer files from."""
     os.makedirs(folder, exist_ok=True)
     tensors = {name: formats.encode(dtype, values) for name, values in weights.items()}
     safetensors.write_folder(folder, tensors, shards)
@@ -202,7 +202,7 @@ def write_hf(folder, config, weights, dtype="f32", dialect="old", shards=1, toke
 
 
 def write_gguf(path, config, weights, gguf_type="f32", tokenizer="none"):
-    """Writes a GGUF file of the weights rounded or quantised to `gguf_type`.
+    """Writes a GGUF file of the weights rounded or quantized to `gguf_type`.
 
     `tokenizer`: "none" writes tokenizer.ggml.model = none, "absent" writes no such key, a .gguf
     file gives its tokenizer.* keys (its vocabulary must have the model's size)."""
@@ -232,7 +232,7 @@ def main(arguments=None):
     parser.add_argument("--family", required=True, choices=sorted(FAMILIES))
     parser.add_argument("--dtype", default="f32", choices=("f32", "f16", "bf16"),
                         help="format of the weights (default f32)")
-    parser.add_argument("--out", metavar="DIR", help="Hugging Face folder to write")
+    parser.add_argument("--out", metavar="DIR", help="Hugging Face model directory to write")
     parser.add_argument("--gguf", metavar="FILE", help="GGUF file to write from the same weights")
     parser.add_argument("--gguf-type", choices=sorted(gguf_model.FILE_TYPES), help="default: as --dtype")
     parser.add_argument("--seed", type=int, default=0)
@@ -247,7 +247,7 @@ def main(arguments=None):
     parser.add_argument("--attention-bias", action="store_true", default=None)
     parser.add_argument("--mlp-bias", action="store_true", default=None)
     parser.add_argument("--tokenizer", default="none", help="none, absent, a .gguf file (for "
-                        "--gguf) or a folder whose tokenizer files are copied (for --out)")
+                        "--gguf) or a directory whose tokenizer files are copied (for --out)")
     sizes = {"hidden": "hidden", "intermediate": "intermediate", "layers": "layers",
              "heads": "heads", "kv-heads": "kv_heads", "head-dim": "head_dim", "vocab": "vocab",
              "max-positions": "max_positions"}

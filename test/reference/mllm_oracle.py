@@ -43,7 +43,7 @@ import zlib
 
 import numpy as np
 
-FOLDER = os.path.dirname(os.path.abspath(__file__))
+DIR = os.path.dirname(os.path.abspath(__file__))
 # How functions are defined, called and ended: for the interpreter, and to be specialized.
 FUNCTIONS = ("func.func", "func.call", "return")
 SUBGRAPHS = ("mllm.graph.subgraph", "mllm.graph.call_graph", "mllm.cf.return")
@@ -57,8 +57,8 @@ class CaseError(Exception):
 
 def modules():
     """The modules of mllmref by name."""
-    sys.path.insert(0, FOLDER)
-    names = sorted(name[:-3] for name in os.listdir(os.path.join(FOLDER, "mllmref"))
+    sys.path.insert(0, DIR)
+    names = sorted(name[:-3] for name in os.listdir(os.path.join(DIR, "mllmref"))
                    if name.endswith(".py") and name != "__init__.py")
     return {name: importlib.import_module("mllmref." + name) for name in names}
 

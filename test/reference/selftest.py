@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Checks the reference model itself: formats, containers, operations, and trained models.
 
-Trained models are in the folder LLMIR_TEST_DATA (default: shared/data beside the repository);
+Trained models are in the directory LLMIR_TEST_DATA (default: shared/data beside the repository);
 their checks are skipped, in words, where it is absent. Ends with `N passed, N failed`.
 """
 
@@ -39,7 +39,7 @@ class Skipped(Exception):
 def model_folder(name):
     folder = os.path.join(TEST_DATA, "models", name)
     if not os.path.isdir(folder):
-        raise Skipped("no folder %s (set LLMIR_TEST_DATA)" % folder)
+        raise Skipped("no directory %s (set LLMIR_TEST_DATA)" % folder)
     return folder
 
 
@@ -61,7 +61,7 @@ def check_bf16(_):
     nan = np.isnan(values)
     assert np.array_equal(back[~nan], bits[~nan]) and np.all(np.isnan(
         formats.bf16_bits_to_f32(back[nan])))
-    cases = {0x3F808000: 0x3F80, 0x3F818000: 0x3F82,  # ties go to the even neighbour
+    cases = {0x3F808000: 0x3F80, 0x3F818000: 0x3F82,  # ties go to the even neighbor
              0x3F808001: 0x3F81, 0x3F807FFF: 0x3F80,
              0x7F7FFFFF: 0x7F80, 0xFF800000: 0xFF80,  # overflow to infinity; infinity stays
              0x7F800001: 0x7FC0, 0xFFFFFFFF: 0xFFFF}  # NaN stays NaN, with its sign
@@ -280,7 +280,7 @@ def check_rope_scaling(_):
 
 
 def check_containers_agree(temp):
-    """One set of weights gives the same logits from a folder and from GGUF, in every family."""
+    """One set of weights gives the same logits from a directory and from GGUF, in every family."""
     for number, family in enumerate(sorted(make_tiny.FAMILIES)):
         for odd in (False, True):
             dialect = ("old", "new")[number % 2]
@@ -310,7 +310,7 @@ def check_options(temp):
         shutil.rmtree(hf)
 
 
-def check_quantised_files(temp):
+def check_quantized_files(temp):
     """Block types are stored where rows allow, and load as what was stored."""
     for gguf_type in ("q8_0", "q4_0", "f16"):
         config, weights = make_tiny.make("llama", 2, intermediate=172)
@@ -542,7 +542,7 @@ def check_nano_sort(_):
 CHECKS = [check_bf16, check_rounding, check_q8_0, check_q4_0, check_q4_1, check_q5_0,
           check_k_quants, check_int8_inputs, check_divergence, check_mixture, check_safetensors,
           check_gguf, check_permutation, check_ops, check_rope_scaling, check_containers_agree, check_options,
-          check_quantised_files, check_cache, check_rounding_knobs,
+          check_quantized_files, check_cache, check_rounding_knobs,
           check_tiny_models_are_good_tests, check_refusals, check_comparison, check_stories,
           check_minimind, check_nano_sort]
 

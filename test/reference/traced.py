@@ -16,7 +16,7 @@ prompt in two steps and then token by token over the cache (`llmir-translate --i
   greedy       the ids that lead in the interpreter's logits, step by step, are those that the
                reference gives, and those that `llmir run` gives
 
-Trained models are looked for in the folder LLMIR_TEST_DATA. One line per check, then `N passed, N
+Trained models are looked for in the directory LLMIR_TEST_DATA. One line per check, then `N passed, N
 failed`; exit status 1 if a check failed.
 """
 
@@ -148,7 +148,7 @@ def trained_models(interpreter, report):
 
 def missing(folder):
     def skip():
-        raise Skip("no folder %s (set LLMIR_TEST_DATA)" % folder)
+        raise Skip("no directory %s (set LLMIR_TEST_DATA)" % folder)
     return skip
 
 

@@ -33,7 +33,7 @@
 namespace mllm {
 namespace {
 
-// The guide's text begins here; what it calls process() and NewOp is ours.
+// The guide's code starts here; process() and NewOp are defined by this test.
 using NewOp = ir::linalg::NegOp;
 using SpecificOpType = ir::linalg::AddOp;
 using ir::IRWriter;
@@ -42,7 +42,7 @@ using ir::cf::ReturnOp;
 std::vector<std::string> processed;
 void process(const ir::op_ptr_t &op) { processed.push_back(op->describe()); }
 
-/// @model takes x and gives x + x; a call of it stands before it.
+/// @model returns x + x; a call of it precedes it.
 struct Example {
   ir::IRContext::ptr_t context = ir::IRContext::make();
   ir::graph::SubGraphOp::ptr_t model;
@@ -280,7 +280,7 @@ TEST_F(GuideTest, NodesAreInsertedReplacedAndRemoved) {
 
 TEST_F(GuideTest, CreationKnowsOpsAndValues) {
   Example example;
-  // An op goes to the end of the region that is written, before its terminator,
+  // An op is inserted at the end of the current region, before its terminator,
   // and is verified there.
   // SPEC: 367
   {

@@ -61,7 +61,7 @@ mllm.program.fragment @step code {
 
 class LevelsTest : public testing::Test {
 protected:
-  /// Reads a module; null where it is not valid, and `diagnostic` says why.
+  /// Parses a module; returns null and sets `diagnostic` if it is invalid.
   IRContext::ptr_t read(const char *text) {
     mlir::DialectRegistry registry;
     llmir::registerAllLLMIRDialects(registry);
@@ -125,7 +125,7 @@ TEST_F(LevelsTest, ValuesFlowFromOpToOp) {
   ASSERT_TRUE(context) << diagnostic;
   int results = 0, arguments = 0, kernels = 0;
   for (const op_ptr_t &op : allOps(context)) {
-    // A result is its op's alone, and is read by who names it.
+    // A result is defined by its op, and read by its users.
     for (const node_ptr_t &output : op->outputs()) {
       auto value = output->cast_<Val>();
       EXPECT_EQ(value->producerOp(), op);
@@ -144,7 +144,8 @@ TEST_F(LevelsTest, ValuesFlowFromOpToOp) {
         for (const node_ptr_t &node : nodes)
           EXPECT_TRUE(node->isa_<tensor::TensorValue>());
     }
-    // What enters a region is made by no op, and belongs to who has the region.
+    // Region arguments are not defined by an op, and belong to the op with the
+    // region.
     if (auto region = op->isa_<graph::SubGraphOp>()
                           ? op->cast_<graph::SubGraphOp>()->getTopRegion()
                           : nullptr)
@@ -153,7 +154,7 @@ TEST_F(LevelsTest, ValuesFlowFromOpToOp) {
         EXPECT_EQ(argument->belongsTo(), op);
         ++arguments;
       }
-    // Buffers are what the kernels of a program read and write.
+    // Buffers are read and written by the kernels of a program.
     if (op->isa_<kernel::KernelIROp>()) {
       EXPECT_EQ(op->inputs().size(), 2u);
       for (const node_ptr_t &input : op->inputs())

@@ -50,7 +50,8 @@ protected:
     context->topLevelOp()->dump(printer);
     return stream.str();
   }
-  /// The one error since the last call; what it does not contain is printed.
+  /// Checks the single error since the last call; prints it if it does not
+  /// contain the text.
   void expectError(const std::string &part) {
     ASSERT_EQ(errors.size(), 1u) << "want: " << part;
     EXPECT_NE(errors[0].find(part), std::string::npos) << errors[0];
@@ -156,7 +157,7 @@ TEST_F(NodesTest, AWalkGoesOnWhateverIsChanged) {
   EXPECT_TRUE(writer->walk<Op>([&](IRWriter &inner, const op_ptr_t &op) {
     seen.push_back(op->describe());
     if (op == neg) {
-      // Replaced, removed and inserted: the walk goes on with the add.
+      // Replaced, removed and inserted: the walk continues with the add.
       auto other = inner.createAtPos<linalg::AbsOp>(op, IRWriter::AFTER, x);
       EXPECT_TRUE(inner.replaceOp(neg, other));
     } else if (op == add) {
@@ -438,7 +439,7 @@ TEST_F(NodesTest, AttributesOfOpsAreVerified) {
   EXPECT_FALSE(softmax->setAttr("axis", 9));
   expectError("linalg.SoftmaxOp rejects 'axis': ");
   EXPECT_EQ(softmax->getAttr("axis")->cast_<IntAttr>()->data(), 1);
-  // An attribute says how an op computes, not on what.
+  // Attributes do not affect an op's operands.
   // SPEC: 321 322 325
   EXPECT_TRUE(softmax->setAttr("axis", 0));
   EXPECT_EQ(softmax->inputs(), (std::list<node_ptr_t>{x}));
@@ -465,7 +466,7 @@ TEST_F(NodesTest, ASubGraphKeepsItsNameAndType) {
     expectError("rejects 'function_type': ");
   }
   EXPECT_EQ(text(IRPrinter::MLIR), was);
-  // What reads them goes on.
+  // Their users are preserved.
   IRWriter body(context, open->getTopRegion());
   val_ptr_t y = open->getTopRegion()->inputs().front();
   EXPECT_TRUE(body.create<cf::ReturnOp>(y));
@@ -485,7 +486,7 @@ TEST_F(NodesTest, MLIRIsOneCallAway) {
   rewriter.replaceOp(op, op->getOperand(1));
   EXPECT_FALSE(add->isAlive());
   EXPECT_EQ(ret->operand(0), x);
-  // A pass tells nobody: all handles are dead, and none is wrong.
+  // Passes do not notify: all handles become dead, and none is invalid.
   mlir::PassManager passes(&getMLIRContext(*context));
   passes.addPass(mlir::createCanonicalizerPass());
   EXPECT_TRUE(run(*context, passes));
@@ -534,7 +535,7 @@ TEST_F(NodesTest, AThousandChangesKeepTheModuleValid) {
       break;
     }
     ++(worked ? done : refused);
-    // A terminator may be gone, or an op stand behind it; nothing else.
+    // The terminator may be missing, or not be the last op; nothing else.
     std::string wrong;
     {
       mlir::ScopedDiagnosticHandler handler(&getMLIRContext(*context),
@@ -551,7 +552,7 @@ TEST_F(NodesTest, AThousandChangesKeepTheModuleValid) {
                 wrong.find("ends in") != std::string::npos ||
                 wrong.find("empty block") != std::string::npos)
         << wrong;
-    // Begin anew.
+    // Start again.
     auto fresh = writer->walk<cf::ReturnOp>(
         [](IRWriter &inner, const cf::ReturnOp::ptr_t &op) {
           inner.removeOp(op);

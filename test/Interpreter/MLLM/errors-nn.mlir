@@ -1,7 +1,7 @@
 // RUN: not llmir-translate --interpret %s 2>&1 | FileCheck %s
 
-// What a verifier cannot know is found out when an op is computed: sizes that
-// are `?`, indices, and what came before. Every function reports its own.
+// Errors that are detected at run time, not by a verifier: sizes that are `?`,
+// indices, and what came before. Every function reports its own.
 
 mllm.tensor.register @w : tensor<3x2xf32> {source = "w"}
 mllm.tensor.register @n : tensor<2xf32> {source = "n"}

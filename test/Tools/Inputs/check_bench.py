@@ -1,4 +1,4 @@
-"""Checks the rows of `llmir bench`: which there are, and that their numbers belong together.
+"""Checks the rows of `llmir bench`: their number, and that their values are consistent.
 
     check_bench.py ROWS.json ARTIFACT
     check_bench.py ROWS.json --csv ROWS.csv     # the same columns, both of the same command line

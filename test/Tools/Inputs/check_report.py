@@ -15,7 +15,7 @@ GB = 1e9
 
 
 def entry(kind, llmir, peers=(), **changes):
-    """An entry of results.json: rates of the engines, and what llmir says of its own."""
+    """An entry of results.json: rates of the engines, and llmir's own output."""
     case = dict(shape="llama-3.2-1b", type="q4_0", threads=1, prompt=512, gen=32, depth=0,
                 sequences=1, level=None, kv=None)
     reading = kind == "tg"

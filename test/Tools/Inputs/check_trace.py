@@ -10,7 +10,7 @@ import collections
 import json
 import sys
 
-ROUNDING = 0.002  # Of two numbers of three digits behind the point, in microseconds.
+ROUNDING = 0.002  # The rounding error of two values with three decimals, in microseconds.
 
 
 def slices_of(events):
@@ -50,7 +50,7 @@ def check_worker(slices, steps, layers):
     assert names == ["layer %d" % n for n in range(layers)] * steps, names
     check_inside(by_depth[1], by_depth[0])
     check_inside(by_depth[2], [piece for piece in by_depth[1] if piece[2].startswith("layer ")])
-    # Kernels, in layers and beside them, follow each other without a gap.
+    # Kernels inside and outside of layers are contiguous.
     kernels = sorted(piece for piece in by_depth[1] + by_depth[2]
                      if not piece[2].startswith("layer "))
     for before, after in zip(kernels, kernels[1:]):

@@ -37,18 +37,18 @@ TOP_NAMES = {"model.embed_tokens": "token_embd", "model.norm": "output_norm", "l
 
 
 def load(path):
-    """A Hugging Face folder or a .gguf file -> Model."""
+    """A Hugging Face model directory or a .gguf file -> Model."""
     from .model import Model
     return Model(*read(path))
 
 
 def load_checkpoint(path):
-    """A Hugging Face folder or a .gguf file -> (Config, {name: exact values})."""
+    """A Hugging Face model directory or a .gguf file -> (Config, {name: exact values})."""
     return read(path)[:2]
 
 
 def read(path):
-    """A Hugging Face folder or a .gguf file -> (Config, {name: exact values}, {name: format}).
+    """A Hugging Face model directory or a .gguf file -> (Config, {name: exact values}, {name: format}).
 
     Names and row order are Hugging Face's: q and k rows of GGUF's llama architecture are put
     back. Missing, extra and wrongly shaped tensors are refused."""

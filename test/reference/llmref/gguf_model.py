@@ -152,7 +152,7 @@ def _dummy_bpe(config):
 
 
 def tokenizer_vocabulary(folder, config):
-    """tokenizer.* keys of a folder's tokenizer.json, which must be byte-level BPE that splits text
+    """tokenizer.* keys of a directory's tokenizer.json, which must be byte-level BPE that splits text
     as GPT-2 does; None where there is no such file."""
     path = os.path.join(folder, "tokenizer.json")
     if not os.path.exists(path):

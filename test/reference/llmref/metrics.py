@@ -6,7 +6,7 @@ import numpy as np
 
 
 def nmse(answer, reference):
-    """Normalised mean square error: sum((answer - reference)^2) / sum(reference^2).
+    """Normalized mean square error: sum((answer - reference)^2) / sum(reference^2).
 
     Any two arrays of one shape; the sums run over everything, in float64. NaN or infinity in
     the answer gives infinity, so that `nmse(...) <= bound` fails for a broken answer."""

@@ -111,7 +111,7 @@ class Model(object):
 
         q, k = heads("q_proj", config.heads), heads("k_proj", config.kv_heads)
         v = heads("v_proj", config.kv_heads)
-        if config.family == "qwen3":  # each head is normalised by itself, before it is rotated
+        if config.family == "qwen3":  # each head is normalized by itself, before it is rotated
             q, k = act(self._norm(name + "q_norm", q)), act(self._norm(name + "k_norm", k))
         q = act(ops.rope(q, positions, self.frequencies))
         k = act(ops.rope(k, positions, self.frequencies))

@@ -37,9 +37,9 @@ def layer_norm(x, weight, bias, eps):
     """y = (x - mean) / sqrt(variance + eps) * weight + bias, over the last dimension; the variance is
     that of all the numbers (Ba et al. 2016)."""
     x = np.asarray(x, np.float64)
-    centred = x - np.mean(x, axis=-1, keepdims=True)
-    scale = 1.0 / np.sqrt(np.mean(centred * centred, axis=-1, keepdims=True) + eps)
-    return centred * scale * np.asarray(weight, np.float64) + np.asarray(bias, np.float64)
+    centered = x - np.mean(x, axis=-1, keepdims=True)
+    scale = 1.0 / np.sqrt(np.mean(centered * centered, axis=-1, keepdims=True) + eps)
+    return centered * scale * np.asarray(weight, np.float64) + np.asarray(bias, np.float64)
 
 
 def rope_frequencies(head_dim, theta, scaling=None):

@@ -59,7 +59,7 @@ def write_safetensors(path, tensors):
 
 
 def read_folder(folder):
-    """A folder's tensors, from model.safetensors or from the shards that its index names."""
+    """A directory's tensors, from model.safetensors or from the shards that its index names."""
     index = os.path.join(folder, INDEX)
     if not os.path.exists(index):
         return read_safetensors(os.path.join(folder, "model.safetensors"))

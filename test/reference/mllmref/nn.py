@@ -42,16 +42,16 @@ def rms_norm(x, weight, eps, unit_offset=False):
 def layer_norm(x, weight=None, bias=None, eps=1e-6, dims=1):
     """Over the last `dims` dimensions."""
     axes = tuple(range(x.ndim - dims, x.ndim))
-    centred = x - x.mean(axis=axes, keepdims=True)
-    y = centred / np.sqrt((centred**2).mean(axis=axes, keepdims=True) + eps)
+    centered = x - x.mean(axis=axes, keepdims=True)
+    y = centered / np.sqrt((centered**2).mean(axis=axes, keepdims=True) + eps)
     y = y if weight is None else y * weight
     return y if bias is None else y + bias
 
 
 def layer_norm_2d(x, weight, bias, eps):
     """Over the channels [B, C, H, W] at each place."""
-    centred = x - x.mean(axis=1, keepdims=True)
-    y = centred / np.sqrt((centred**2).mean(axis=1, keepdims=True) + eps)
+    centered = x - x.mean(axis=1, keepdims=True)
+    y = centered / np.sqrt((centered**2).mean(axis=1, keepdims=True) + eps)
     return y * weight[:, None, None] + bias[:, None, None]
 
 
