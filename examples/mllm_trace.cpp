@@ -9,7 +9,8 @@
 // Traces a Qwen2 model and prints its IR in the MLLM text format.
 //
 //   mllm_trace             the sizes of Qwen2.5-1.5B, from the config alone
-//   mllm_trace MODEL       a checkpoint: a Hugging Face folder or a .gguf file
+//   mllm_trace MODEL       a checkpoint: a Hugging Face model directory or a
+//   .gguf file
 //
 //===----------------------------------------------------------------------===//
 

@@ -44,7 +44,7 @@ SEPARATOR = "\n\f\n"
 # ------------------------------------------------------------- packages ----
 
 def fetch(package, cache):
-    """Download and unpack `package`; return (its folder, its version)."""
+    """Download and unpack `package`; return (its directory, its version)."""
     debs = os.path.join(cache, "debs")
     root = os.path.join(cache, "unpacked", package)
     os.makedirs(debs, exist_ok=True)
@@ -391,7 +391,7 @@ def main():
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cache", required=True,
-                        help="folder for packages and extracted text")
+                        help="directory for packages and extracted text")
     parser.add_argument("--write-heldout", action="store_true",
                         help="write the held-out files anew, too")
     args = parser.parse_args()

@@ -270,7 +270,7 @@ def read_safetensors(path):
 
 
 def load(folder):
-    """The model in `folder` with float32 weights, ready for evaluation."""
+    """The model in `directory` with float32 weights, ready for evaluation."""
     with open(folder + "/config.json") as f:
         config = json.load(f)
     model = Llama(config)

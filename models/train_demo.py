@@ -15,7 +15,7 @@ accelerator; add --resume to go on after an interruption):
 
 `train` keeps everything in --work (tokenizer, token stream, checkpoint, loss
 log); `export` writes the model to models/demo; `eval`, `samples` and `plot`
-need nothing but that folder.  The schedule follows the time spent: progress
+need nothing but that directory.  The schedule follows the time spent: progress
 is (time trained) / --minutes, so the learning rate reaches zero when the time
 is over, whatever the speed of the machine.
 """
@@ -356,9 +356,9 @@ def train_arguments(sub):
     p = sub.add_parser("train", help="train (resumable)")
     p.set_defaults(run=train)
     p.add_argument("--text", required=True,
-                   help="folder of training text (CACHE/text of get_text.py)")
+                   help="directory of training text (CACHE/text of get_text.py)")
     p.add_argument("--work", required=True,
-                   help="folder for tokenizer, tokens, checkpoint, loss log")
+                   help="directory for tokenizer, tokens, checkpoint, loss log")
     p.add_argument("--minutes", type=float, default=95,
                    help="training time in all (default %(default)s)")
     p.add_argument("--resume", action="store_true",

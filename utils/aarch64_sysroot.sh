@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Downloads the libraries that the runtime links for 64-bit Arm from this machine's
-# package sources into a folder; nothing is installed, no root required.
+# package sources into a directory; nothing is installed, no root required.
 #
-# usage: aarch64_sysroot.sh FOLDER
+# usage: aarch64_sysroot.sh DIR
 set -euo pipefail
-[ $# -eq 1 ] || { echo "usage: $0 FOLDER" >&2; exit 2; }
+[ $# -eq 1 ] || { echo "usage: $0 DIR" >&2; exit 2; }
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
 packages=(libpcre2-8-0 libpcre2-dev libutf8proc2 libutf8proc-dev)

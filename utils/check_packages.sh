@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the packages of `./dev package` in a new Debian 12 and tests them there: check_packages.sh BUILD [COUNTS.json]
 #
-# debootstrap creates the system in a temporary folder, from the mirrors of this machine. Requires root (or sudo).
+# debootstrap creates the system in a temporary directory, from the mirrors of this machine. Requires root (or sudo).
 set -euo pipefail
 [ $# -eq 1 ] || [ $# -eq 2 ] || { echo "usage: check_packages.sh BUILD [COUNTS.json]" >&2; exit 2; }
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -87,13 +87,13 @@ check "a checkpoint is refused" refuses_with "install the package llmir-compiler
 #===--- Compiling ------------------------------------------------------------===#
 
 check "llmir-compiler is installed" install_packages "$(package llmir-compiler)"
-check "llmir run FOLDER" says "$wanted" inside llmir run /llmir/demo "$prompt" -n 12 --temp 0
+check "llmir run DIR" says "$wanted" inside llmir run /llmir/demo "$prompt" -n 12 --temp 0
 check "llmir-opt" says "llm.attention" inside llmir-opt /llmir/examples/LLM/attention.mlir
 check "llmir-translate" inside llmir-translate --compare /llmir/examples/LLM/attention.mlir
 
 #===--- Use by other projects ------------------------------------------------===#
 
-project() { # FOLDER [ARGUMENT]...
+project() { # DIR [ARGUMENT]...
   local folder=$1
   shift
   inside cmake -S /llmir/examples/project -B "$folder" "$@" && inside cmake --build "$folder" --parallel 2

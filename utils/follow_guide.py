@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Follows guides literally: writes the files that they contain, and runs their commands.
 
-follow_guide.py FOLDER GUIDE.md...    with $LLMIR and $LLMIR_LIB set
+follow_guide.py DIR GUIDE.md...    with $LLMIR and $LLMIR_LIB set
 
 A guide introduces a file by a line "File `name`:" or "Add to `name`:" before a code
-block; a block marked `bash` is run line by line in the folder. Fails with the
+block; a block marked `bash` is run line by line in the directory. Fails with the
 first command that fails.
 """
 

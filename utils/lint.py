@@ -21,7 +21,7 @@ LICENSE_LINE = "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
 CPP = (".cpp", ".hpp", ".h", ".c")
 WARN_LINES, MOST_LINES, MOST_MAIN_LINES = 600, 1000, 100
 
-# The areas, lowest first: (name, folders and files, areas and single headers that
+# The areas, lowest first: (name, directories and files, areas and single headers that
 # its sources and headers may include). docs/Design.md has the same table.
 AREAS = (
     ("ABI", ("include/llmir/ABI",), ()),
@@ -155,7 +155,7 @@ def rule_headers(files):
 
 
 def area_of(path):
-    """The area of a source or header: that of its longest folder in the table, or ""."""
+    """The area of a source or header: that of its longest directory in the table, or ""."""
     fits = [(len(folder), area) for area, folders, _ in AREAS for folder in folders
             if path == folder or path.startswith(folder + "/")]
     return max(fits)[1] if fits else ""
@@ -190,7 +190,7 @@ def rule_dependencies(files):
         area = area_of(path)
         if not area:
             if path.startswith(("include/", "lib/")):
-                yield f"{path}: belongs to no area; add its folder to AREAS in utils/lint.py and to docs/Design.md"
+                yield f"{path}: belongs to no area; add its directory to AREAS in utils/lint.py and to docs/Design.md"
             continue
         for name in include.findall(read(path)):
             target = included_path(path, name, tracked)

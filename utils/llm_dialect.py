@@ -93,7 +93,7 @@ def dialect_labels(data):
 
 
 def files_under(folder, *endings):
-    """Paths below a folder of the project, relative to the project, sorted."""
+    """Paths below a directory of the project, relative to the project, sorted."""
     found = []
     for here, _, names in os.walk(os.path.join(ROOT, folder)):
         for name in names:

@@ -3,7 +3,7 @@ processes import it by name."""
 
 import lit.formats
 
-# Folders with long tests, the longest first. lit starts with the tests that took longest in the last run; a fresh
+# Directories with long tests, the longest first. lit starts with the tests that took longest in the last run; a fresh
 # build has no times, and a long test that starts last leaves the other workers idle.
 LONGEST_FIRST = ("EndToEnd", "Codegen", "Tools", "Pipelines", "Driver", "Guides", "Property")
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Generates the reference pages of dialects, interfaces and passes in Markdown from their
-# .td files: make_docs.sh FOLDER. The generated pages are checked in as docs/Reference
+# .td files: make_docs.sh DIR. The generated pages are checked in as docs/Reference
 # (written by ./dev docs, compared by a test).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-folder=${1:?usage: make_docs.sh FOLDER}
+folder=${1:?usage: make_docs.sh DIR}
 tools=${LLVM_TOOLS:-/usr/lib/llvm-22/bin}
 tblgen=$tools/mlir-tblgen
 [ -x "$tblgen" ] || {

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Generates the classes of the MLLM node API from the ops as defined in ODS.
 
-make_rtti.py --out FOLDER FILE.json...
+make_rtti.py --out DIR FILE.json...
 
-A FILE.json is the output of `llvm-tblgen --dump-json` for a file of ops. Writes to FOLDER
+A FILE.json is the output of `llvm-tblgen --dump-json` for a file of ops. Writes to DIR
 
 GeneratedRTTIKind.hpp   the enumeration NodeKind and one macro per kind of op
 GeneratedOps.hpp        one class per op, by level: build(), classof()
@@ -222,7 +222,7 @@ def write(folder, name, text):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("records", nargs="+", help="what llvm-tblgen --dump-json prints of a file of ops")
-    parser.add_argument("--out", required=True, help="folder of the generated files")
+    parser.add_argument("--out", required=True, help="directory of the generated files")
     arguments = parser.parse_args()
     ops = {}
     for path in arguments.records:

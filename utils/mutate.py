@@ -8,7 +8,7 @@ Candidates are in the files of both dialects, or of the one given by --dialect, 
 their conversions.
 
 Works on a copy of the project and of an up-to-date build folder, both in --work (a
-temporary folder). With `unshare` (Linux, root) the copies are mounted over the
+temporary directory). With `unshare` (Linux, root) the copies are mounted over the
 originals, visible only to this program, so that paths, object files and ccache stay
 valid; otherwise the copy is configured and built from scratch, which takes minutes.
 The originals are never written.
@@ -123,7 +123,7 @@ def conversions(path, text):
         yield Mutation("conversion", path, text, match.start(), match.end(), "(void)table;")
 
 
-# What to look for in which folders, by dialect.
+# What to look for in which directories, by dialect.
 POINTS = {
     "llm": ((clauses, ("lib/Dialect/LLM/IR",)),
             (patterns, ("lib/Dialect/LLM", "lib/Conversion/LLMToProgram")),
@@ -302,12 +302,12 @@ def run_on_copy(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", default=os.path.join(ROOT, "build"), help="an up-to-date build folder")
+    parser.add_argument("--build", default=os.path.join(ROOT, "build"), help="an up-to-date build directory")
     parser.add_argument("--dialect", choices=sorted(POINTS), help="only this dialect (default: both)")
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", metavar="REGEX", help="only mutations whose line matches")
-    parser.add_argument("--work", help="folder for the copies, which is kept; otherwise they are removed")
+    parser.add_argument("--work", help="directory for the copies, which is kept; otherwise they are removed")
     parser.add_argument("--list", action="store_true", help="print what would be disabled")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()

@@ -69,7 +69,7 @@ class Tests:
                 if all(any(re.search(run, line) for line in self.runs[path]) for run in runs) and op.search(text)]
 
     def negative(self, rule, folder):
-        """The number of times that tests below a folder name a rule of the op."""
+        """The number of times that tests below a directory name a rule of the op."""
         return sum(len(re.findall(rf"RULE:[^\n]*(?<![\w.]){re.escape(rule)}\.c\d+", text))
                    for path, text in self.texts.items() if folder in path)
 
@@ -110,7 +110,7 @@ class Dialect:
         return traits_of(op.record, self.data)
 
     def sources_with(self, pattern, op, folder):
-        """The files below a folder whose code matches the pattern, `{op}` being its class."""
+        """The files below a directory whose code matches the pattern, `{op}` being its class."""
         found = re.compile(pattern.replace("{op}", op.cpp_class))
         return [path for path, text in self.code.items() if path.startswith(folder) and found.search(text)]
 
@@ -296,7 +296,7 @@ class MLLMDialect(Dialect):
         return op.record.get("errorBound", "")
 
     def notation(self, op):
-        """The inputs of test/MLLMText/round_trip.py: files of two folders without `invalid` in their name."""
+        """The inputs of test/MLLMText/round_trip.py: files of two directories without `invalid` in their name."""
         using = self.tests.using(self.full_name(op))
         return links([path for path in using if path.endswith(".mlir") and "invalid" not in path and
                       os.path.dirname(path) in ("test/Dialect/MLLM", "test/MLLMText")], 1)

@@ -4,7 +4,7 @@
 A rule is a label (`- c3: …`) in the description of an op, a type or the dialect. It
 requires
 - a test: a line `// RULE: append_kv.c3` in a section with an expected error. Rules of
-  `mllm` are tested below a folder MLLM, with the level unless it is linalg:
+  `mllm` are tested below a directory MLLM, with the level unless it is linalg:
   `// RULE: matmul.c1`, `// RULE: graph.subgraph.c2`;
 - its clause: a comment `// c3` at the diagnostic in the C++ class's verifier (or
   at the call of a helper that emits it, or `/// Rule c3:` above a helper).

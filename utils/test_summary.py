@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """The last lines of `./dev check`: skipped tests, failed tests, and the count.
 
-test_summary.py [--counts FILE.json]... BUILD_FOLDER...
+test_summary.py [--counts FILE.json]... BUILD_DIR...
 
-Reads BUILD_FOLDER/results/tests.json (written by lit), and the results of other checks: {"passed": 3, "failed":
+Reads BUILD_DIR/results/tests.json (written by lit), and the results of other checks: {"passed": 3, "failed":
 ["name"]} in a file named after the check. Skipped parts of a test are reported in
 its output: "skipped: NAME: REASON" or "SKIP NAME: REASON". Exits with 1 if
 anything failed or nothing ran.
@@ -21,7 +21,7 @@ SKIPPED_PART = re.compile(r"^(?:# \| )?(?:skipped:|SKIP) *(.+)$", re.M)
 
 
 def summarize_folder(folder):
-    """Returns (passed, failed names, skipped lines) of one build folder."""
+    """Returns (passed, failed names, skipped lines) of one build directory."""
     path = os.path.join(folder, "results", "tests.json")
     try:
         with open(path, encoding="utf-8") as stream:

@@ -9,7 +9,7 @@ if(NOT MLIR_FOUND OR NOT LLVM_VERSION_MAJOR EQUAL LLMIR_LLVM_RELEASE)
   message(FATAL_ERROR
     "LLVM/MLIR ${LLMIR_LLVM_RELEASE} was not found (found: '${LLVM_PACKAGE_VERSION}'). "
     "Run './dev setup', or install libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools liblld-22-dev "
-    "(Debian 12 provides them in its security suite), or set MLIR_DIR to the folder of MLIRConfig.cmake.")
+    "(Debian 12 provides them in its security suite), or set MLIR_DIR to the directory of MLIRConfig.cmake.")
 endif()
 find_package(LLD CONFIG QUIET HINTS "${hint}/lld")
 if(NOT LLD_FOUND)

@@ -3,8 +3,8 @@
 #   bin/, lib/, include/     programs, libraries, headers, in three components (runtime, compiler, dev)
 #   lib/cmake/LLMIR          the package that find_package(LLMIR) finds
 #
-# The build folder has the same package in lib/cmake/LLMIR, for use without installing.
-# The folder structure is LLVM's: the command looks for the compiler's library in ../lib.
+# The build directory has the same package in lib/cmake/LLMIR, for use without installing.
+# The directory structure is LLVM's: the command looks for the compiler's library in ../lib.
 include(CMakePackageConfigHelpers)
 
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME dev)
@@ -31,7 +31,7 @@ if(NOT LLMIR_RUNTIME_ONLY)
   install(FILES "${PROJECT_SOURCE_DIR}/lib/Dialect/TraitTypeIDs.h" DESTINATION include/llmir/Dialect COMPONENT dev)
 endif()
 
-# The CMake package, for a prefix and for the build folder.
+# The CMake package, for a prefix and for the build directory.
 get_property(LLMIR_COMPILER_LIBRARIES GLOBAL PROPERTY LLMIR_INSTALLED_compiler)
 set(LLMIR_FIRST_HEADER include/llmir/Dialect/TraitTypeIDs.h)
 set(made "${PROJECT_BINARY_DIR}/CMakeFiles/package")
@@ -55,7 +55,7 @@ foreach(component runtime compiler)
   endif()
 endforeach()
 
-# Each Debian package has its own documentation folder.
+# Each Debian package has its own documentation directory.
 foreach(folder llmir llmir-compiler llmir-dev)
   string(REGEX REPLACE "^llmir-?" "" component "${folder}")
   if(NOT component)

@@ -26,14 +26,14 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME llmir)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION science)
 set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "The command llmir runs compiled models with one small program that needs neither MLIR nor LLVM. To compile
-checkpoints (Hugging Face folders and GGUF files), install llmir-compiler.")
+checkpoints (Hugging Face models and GGUF files), install llmir-compiler.")
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS "llmir-compiler (= ${PROJECT_VERSION})")
 
 set(CPACK_DEBIAN_COMPILER_PACKAGE_NAME llmir-compiler)
 set(CPACK_DEBIAN_COMPILER_PACKAGE_SECTION devel)
 set(CPACK_COMPONENT_COMPILER_DESCRIPTION "The compiler that llmir loads for checkpoints, and the tools for its intermediate representations:
 llmir-opt, llmir-translate, llmir-reduce, llmir-lsp-server, and a plugin for MLIR's own tools.")
-# dpkg-shlibdeps may find libLLVM in LLVM's own folder, where a link of llvm-dev refers to it, and then reports no package.
+# dpkg-shlibdeps may find libLLVM in LLVM's own directory, where a link of llvm-dev refers to it, and then reports no package.
 set(CPACK_DEBIAN_COMPILER_PACKAGE_DEPENDS "llmir (= ${PROJECT_VERSION}), libllvm${LLMIR_LLVM_RELEASE}")
 
 # Programs of the runtime do not need LLVM, hence only a recommendation.

@@ -15,7 +15,7 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
-# Lets installed programs find an LLVM outside of the system's library folders, such as Debian's.
+# Lets installed programs find an LLVM outside of the system's library directories, such as Debian's.
 set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 
 # Debian's LLVM is built without assertions. LLMIR's own stay enabled in every build
@@ -52,7 +52,7 @@ endif()
 find_program(LLMIR_CCACHE ccache)
 if(LLMIR_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # With precompiled headers, ccache must ignore time stamps. Paths within the clone are hashed
-  # relative to the build folder, so that another clone can reuse what this one has compiled.
+  # relative to the build directory, so that another clone can reuse what this one has compiled.
   set(launcher ${CMAKE_COMMAND} -E env
     CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
     CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1)
@@ -70,7 +70,7 @@ if(LLMIR_USE_LLD AND LLMIR_LLD)
   if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
     add_link_options(--ld-path=${LLMIR_LLD})
   else()
-    # GCC looks for `ld.lld` in the folders given with -B.
+    # GCC looks for `ld.lld` in the directories given with -B.
     get_filename_component(lld_real "${LLMIR_LLD}" REALPATH)
     if(EXISTS /usr/lib/llvm-22/bin/ld.lld)
       add_link_options(-B/usr/lib/llvm-22/bin -fuse-ld=lld)

@@ -40,9 +40,9 @@ private:
   std::shared_ptr<detail::ParametersImpl> impl;
 };
 
-/// Opens a Hugging Face folder or a .gguf file; tensors are read on first use.
-/// After a failure, which the status reports, models with these parameters
-/// cannot be traced.
+/// Opens a Hugging Face model directory or a .gguf file; tensors are read on
+/// first use. After a failure, which the status reports, models with these
+/// parameters cannot be traced.
 Parameters load(const std::string &path);
 
 /// Parameters of any model without elements: sufficient to trace a model, but

@@ -69,7 +69,7 @@ public:
   bool isValid() const { return impl != nullptr; }
   /// Whether the tensor has elements that can be read.
   bool hasValues() const;
-  // Reading elements in a trace, where they are not known, ends the trace: its
+  // Reading elements in a trace, where they are unknown, ends the trace: its
   // status names the line and suggests mllm::ir::if_ or while_.
 
   /// The elements in row-major order; empty if there are none. In a trace,

@@ -66,7 +66,7 @@ ArtifactWriter::~ArtifactWriter() = default;
 Expected<ArtifactWriter> ArtifactWriter::begin(const std::string &path) {
   struct stat status;
   if (stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode))
-    return Status(StatusCode::InvalidArgument, path + " is a folder",
+    return Status(StatusCode::InvalidArgument, path + " is a directory",
                   "give a file, for example model.llmir");
   Expected<AtomicFile> file = AtomicFile::create(path);
   if (!file)

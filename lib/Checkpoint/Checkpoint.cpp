@@ -105,13 +105,13 @@ Expected<Checkpoint> Checkpoint::openAny(const std::string &path) {
     return openFolder(path);
   if (status.type() == fs::file_type::not_found)
     return Status(StatusCode::NotFound, "there is no '" + path + "'",
-                  "give a Hugging Face folder or a .gguf file");
+                  "give a Hugging Face model directory or a .gguf file");
   if (isPickle(path))
     return refusePickle(path);
   if (endsWith(path, ".safetensors"))
     return Status(StatusCode::InvalidArgument,
                   "'" + path + "' contains only weights",
-                  "give the folder that contains it and config.json");
+                  "give the directory that contains it and config.json");
   if (endsWith(path, ".gguf"))
     return openGGUF(path);
   Expected<MappedFile> file = MappedFile::open(path);
@@ -121,7 +121,7 @@ Expected<Checkpoint> Checkpoint::openAny(const std::string &path) {
     return openGGUF(path);
   return Status(StatusCode::InvalidArgument,
                 "'" + path + "' is not a checkpoint",
-                "give a Hugging Face folder or a .gguf file");
+                "give a Hugging Face model directory or a .gguf file");
 }
 
 Expected<Checkpoint> Checkpoint::openFolder(const std::string &path) {
@@ -135,8 +135,8 @@ Expected<Checkpoint> Checkpoint::openFolder(const std::string &path) {
     if (config.status().code() != StatusCode::NotFound)
       return config.takeStatus();
     return Status(StatusCode::NotFound,
-                  "the folder '" + path + "' has no config.json",
-                  "give a Hugging Face folder or a .gguf file");
+                  "the directory '" + path + "' has no config.json",
+                  "give a Hugging Face model directory or a .gguf file");
   }
   std::optional<Json> generation;
   if (exists(path + "/" + generationName)) {

@@ -112,8 +112,8 @@ Status checkScores(const GGUFMetadata &metadata, const GGUFArray &tokens) {
   return Status::ok();
 }
 
-/// A merge is two pieces separated by a space. The tokenizer checks whether the
-/// vocabulary contains them.
+/// A merge is a pair of tokens separated by a space. The tokenizer checks
+/// whether the vocabulary contains them.
 Status checkMerges(const GGUFMetadata &metadata) {
   if (!metadata.has(mergesKey))
     return Status::ok();

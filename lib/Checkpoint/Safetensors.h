@@ -28,7 +28,7 @@ namespace llmir {
 Expected<std::vector<CheckpointTensor>>
 readSafetensors(std::shared_ptr<const MappedFile> file);
 
-/// Maps and reads `folder`/model.safetensors, or all shards named by
+/// Maps and reads `directory`/model.safetensors, or all shards named by
 /// model.safetensors.index.json. The index's weight_map must match the shards'
 /// tensors exactly; shard names are plain file names in the same directory.
 /// Appends the files to `files`.

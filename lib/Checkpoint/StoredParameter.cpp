@@ -51,7 +51,7 @@ static int64_t storedRow(int64_t row, int64_t rows, int64_t heads) {
 }
 
 /// Whether `rows` can be divided into `heads` heads of whole pairs; `heads` is
-/// 0 if the rows have none.
+/// 0 if the rows are not permuted.
 static bool hasHeads(int64_t rows, int64_t heads) {
   return heads == 0 ||
          (heads > 0 && rows % heads == 0 && rows / heads % 2 == 0);

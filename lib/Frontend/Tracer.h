@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The state of a trace: where ops go, and what has been registered.
+// The state of a trace: the insertion point, and the registered parameters and
+// modules.
 //
 //===----------------------------------------------------------------------===//
 
@@ -65,8 +66,8 @@ private:
   /// `path`, or path_1, path_2, …: the first that no symbol has.
   std::string freeSymbol(llvm::StringRef path);
 
-  /// Traces that were those of earlier calls. They stay, as tensors that C++
-  /// still holds may be values in them.
+  /// Traces of earlier calls. They are kept, as tensors that C++ still holds
+  /// may be values in them.
   std::vector<mlir::OwningOpRef<llmir::mllm::SubGraphOp>> repeated;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   ParameterSource &parameters;

@@ -21,7 +21,7 @@
 namespace llmir {
 
 /// Linux has at most 1024 nodes and 8192 processors.
-static constexpr int kMostNodes = 1024, kMostProcessors = 8192;
+static constexpr int kMaxNodes = 1024, kMaxProcessors = 8192;
 
 /// The numbers of a list in the kernel's format, "0-3,8,10-11\n", ascending;
 /// nullopt for other text.
@@ -79,7 +79,7 @@ readList(const std::string &path, int limit) {
 
 Expected<std::vector<NumaNode>> readNumaNodes(const std::string &root,
                                               const std::vector<int> &usable) {
-  auto online = readList(root + "/online", kMostNodes);
+  auto online = readList(root + "/online", kMaxNodes);
   if (!online)
     return online.takeStatus();
   if (!*online) // A kernel without NUMA support.
@@ -87,7 +87,7 @@ Expected<std::vector<NumaNode>> readNumaNodes(const std::string &root,
   std::vector<NumaNode> nodes;
   for (int number : **online) {
     auto own = readList(root + "/node" + std::to_string(number) + "/cpulist",
-                        kMostProcessors);
+                        kMaxProcessors);
     if (!own)
       return own.takeStatus();
     NumaNode node{number, {}};
@@ -124,7 +124,7 @@ std::vector<WorkerPlace> placeWorkers(const std::vector<NumaNode> &nodes,
 Status interleavePages(void *memory, int64_t bytes,
                        const std::vector<NumaNode> &nodes) {
   constexpr int bits = CHAR_BIT * sizeof(unsigned long);
-  unsigned long mask[kMostNodes / bits] = {};
+  unsigned long mask[kMaxNodes / bits] = {};
   for (const NumaNode &node : nodes)
     mask[node.number / bits] |= 1UL << (node.number % bits);
   const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
@@ -135,7 +135,7 @@ Status interleavePages(void *memory, int64_t bytes,
     return Status::ok();
   // The kernel reads one bit less than the number passed.
   if (syscall(SYS_mbind, first, end - first, MPOL_INTERLEAVE, mask,
-              kMostNodes + 1, 0) == 0)
+              kMaxNodes + 1, 0) == 0)
     return Status::ok();
   return Status(
       StatusCode::Unsupported,

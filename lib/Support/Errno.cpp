@@ -40,7 +40,7 @@ static const char *adviceFor(int error) {
     return "check the path";
   case EACCES:
   case EPERM:
-    return "check the permissions of the file and its folder";
+    return "check the permissions of the file and its directory";
   case EROFS:
     return "the file system is read-only: choose another place";
   case ENOSPC:

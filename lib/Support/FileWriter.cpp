@@ -21,17 +21,17 @@
 
 namespace llmir {
 
-/// Files are written in pieces of this size and alignment, that of a huge page,
+/// Files are written in chunks of this size and alignment, that of a huge page,
 /// so that the page cache can use huge pages for large files.
 static constexpr size_t pieceBytes = size_t(2) << 20;
 
-/// "folder/" of "folder/name", "./" of "name".
+/// "dir/" of "dir/name", "./" of "name".
 static std::string folderOf(const std::string &target) {
   size_t slash = target.rfind('/');
   return slash == std::string::npos ? "./" : target.substr(0, slash + 1);
 }
 
-/// "folder/.name.tmp-<process>-<count>": hidden, and in the target's directory,
+/// "dir/.name.tmp-<process>-<count>": hidden, and in the target's directory,
 /// so that the rename stays within one file system.
 static std::string temporaryName(const std::string &target) {
   static std::atomic<uint64_t> count{0};

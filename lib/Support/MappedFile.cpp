@@ -29,7 +29,7 @@ static Status mapDescriptor(int descriptor, const std::string &path,
     return Status(
         StatusCode::InvalidFile,
         "'" + path + "' is " +
-            (S_ISDIR(facts.st_mode) ? "a folder" : "not a regular file"),
+            (S_ISDIR(facts.st_mode) ? "a directory" : "not a regular file"),
         "give the path of a regular file");
   uint64_t size = static_cast<uint64_t>(facts.st_size);
   if (size > maxBytes)

@@ -78,7 +78,7 @@ Expected<Tokenizer> Tokenizer::fromFolder(const std::string &folder) {
     return fromSentencePiece((*model)->text(), *config);
   return Status(StatusCode::NotFound,
                 folder + ": neither tokenizer.json nor tokenizer.model",
-                "give a folder with the model's tokenizer");
+                "give a directory with the model's tokenizer");
 }
 
 Expected<Tokenizer> Tokenizer::fromFile(const std::string &path) {

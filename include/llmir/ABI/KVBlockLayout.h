@@ -49,7 +49,7 @@ inline std::optional<KVFormat> kvFormatFromName(std::string_view name) {
       return format;
   return std::nullopt;
 }
-/// Bytes of an element, without scales.
+/// Size of an element in bytes, without scales.
 constexpr int64_t kvStoredBytes(KVFormat format) {
   constexpr int64_t bytes[] = {4, 2, 2, 1};
   return bytes[static_cast<int>(format)];
@@ -59,10 +59,10 @@ constexpr int64_t kvStoredBytes(KVFormat format) {
 /// says bytes. `blockSize` is a multiple of cellElements().
 struct KVBlockLayout {
   int64_t numKVHeads;
-  int64_t headDim;          ///< Of K.
+  int64_t headDim;          ///< Head size of K.
   int64_t blockSize;        ///< Tokens per block.
   int64_t elementBytes;     ///< 4 (f32), 2 (f16, bf16) or 1 (q8).
-  int64_t valueHeadDim = 0; ///< Of V; 0: the same as K's.
+  int64_t valueHeadDim = 0; ///< Head size of V; 0: that of K.
 
   int64_t cellElements() const { return 4 / elementBytes; }
   int64_t keyDim() const { return roundUp(headDim, cellElements()); }
@@ -73,7 +73,7 @@ struct KVBlockLayout {
     return paddedValueDim() * blockSize * elementBytes;
   }
   bool hasScales() const { return elementBytes == 1; }
-  /// Bytes of a head's scales of K, and also of V.
+  /// Size in bytes of a head's scales of K, and of those of V.
   int64_t scaleBytes() const { return hasScales() ? blockSize * 4 : 0; }
   int64_t headBytes() const {
     return keyTileBytes() + valueTileBytes() + 2 * scaleBytes();

@@ -47,7 +47,7 @@ public:
   ~ArtifactWriter();
 
   /// Validates `info` (validateArtifactInfo) and writes it as a section. Its
-  /// ABI version becomes the file's.
+  /// ABI version is stored in the file.
   Status setInfo(const ArtifactInfo &info);
 
   /// Writes a whole section. Code and weights are 64 KiB aligned, others 64

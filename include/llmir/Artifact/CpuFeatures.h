@@ -55,7 +55,7 @@ std::vector<std::string> cpuLevelFeatures(std::string_view level);
 /// True if `level` is `lower` or extends it, directly or indirectly.
 bool cpuLevelIncludes(std::string_view level, std::string_view lower);
 
-/// True for the names that cpuLevelFeatures knows.
+/// True for the names that cpuLevelFeatures supports.
 bool isKnownCpuLevel(std::string_view level);
 
 /// Succeeds if code can be generated for that level and `cpu` can run it. Fails

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // What the ops of LLMOps.td mean: embedding, projections, norms, positions,
-// activations. T tokens, K inputs, N outputs, H heads, D numbers in a head.
+// activations. T tokens, K inputs, N outputs, H heads, D elements in a head.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,7 +42,7 @@ Expected<Tensor> matmul(const Tensor &a, const Tensor &b,
 Tensor rmsNorm(const Tensor &x, const Tensor *weight, double eps);
 
 /// result[…, k] = (x[…, k] − mean_k(x)) / sqrt(variance_k(x) + eps)
-///                (· weight[k]) (+ bias[k]), the variance over K numbers.
+/// (· weight[k]) (+ bias[k]), the variance over K elements.
 Tensor layerNorm(const Tensor &x, const Tensor *weight, const Tensor *bias,
                  double eps);
 
@@ -93,7 +93,7 @@ struct UnaryFunction {
   std::function<double(double)> ofFloats;
   std::function<int64_t(int64_t)> ofIntegers;
 };
-/// A function of two numbers of one type, likewise.
+/// The same for a function of two elements of one type.
 struct BinaryFunction {
   template <typename F> BinaryFunction(F f) : ofFloats(f), ofIntegers(f) {}
   std::function<double(double, double)> ofFloats;

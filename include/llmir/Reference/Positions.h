@@ -9,8 +9,8 @@
 // What positions mean: rotary embeddings by tables of cosines and sines, the
 // tables of text, of several planes and of pictures, and the causal mask.
 //
-// T tokens, H heads, D numbers in a head, R rotated pairs: 2·R ≤ D. Pair j of a
-// head is (j, j + R); numbers from 2·R on are copied.
+// T tokens, H heads, D elements in a head, R rotated pairs: 2·R ≤ D. Pair j of
+// a head is (j, j + R); elements from 2·R on are copied.
 //
 //===----------------------------------------------------------------------===//
 

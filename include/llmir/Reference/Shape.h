@@ -58,7 +58,7 @@ IndexRun resolve(const IndexRange &range, int64_t size);
 Tensor slice(const Tensor &x, const std::vector<IndexRange> &ranges);
 
 enum class PadMode { Constant, Reflect, Replicate, Circular };
-/// low[d] numbers before and high[d] after each dimension, none negative:
+/// low[d] elements before and high[d] after each dimension, non-negative:
 ///   constant   `value`
 ///   reflect    2 1 | 0 1 2 | 1 0    fails where a pad is not below the size
 ///   replicate  0 0 | 0 1 2 | 2 2    fails where it pads a size of 0

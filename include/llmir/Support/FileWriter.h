@@ -60,8 +60,8 @@ public:
   /// disk is full. When several files belong together, flush all of them before
   /// the first commit().
   Status flush();
-  /// Has the system begin to write what is flushed to the disk, and does not
-  /// wait for it: a durable commit() after it has less to wait for.
+  /// Starts to write flushed data to the disk, and does not wait for it: a
+  /// durable commit() after it has less to wait for.
   void startSync();
 
   /// Writes out the buffer and renames the file over the target. If `durable`,

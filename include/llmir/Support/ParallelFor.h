@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Independent work on all processors, for what compiles and packs.
+// Independent tasks on all processors, used for compiling and packing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,20 +18,19 @@
 
 namespace llmir {
 
-/// How many threads parallelFor() has at most: the processors that the process
-/// may use, which can be fewer than those of the machine.
+/// The maximum number of threads of parallelFor(): the processors that the
+/// process may use, which can be fewer than those of the machine.
 int64_t maxParallelism();
 
 /// Calls body(i) for each i in [first, end) on as many threads as the process
-/// may use processors, and on fewer where the system gives no more; the
-/// caller's is one of them. A thread takes `chunk` neighbors at a time, in
-/// ascending order. Returns false when a call found no memory (std::bad_alloc):
-/// then some were not made. No other exception may leave `body`.
+/// may use processors, or fewer if threads cannot be created, including the
+/// calling thread. A thread takes `chunk` consecutive indices at a time, in
+/// ascending order. Returns false if a call ran out of memory (std::bad_alloc),
+/// in which case some calls were skipped. No other exception may leave `body`.
 bool parallelFor(int64_t first, int64_t end, int64_t chunk,
                  const std::function<void(int64_t)> &body);
 
-/// Throws std::bad_alloc, on behalf of code that is compiled without
-/// exceptions.
+/// Throws std::bad_alloc, for code that is compiled without exceptions.
 [[noreturn]] void throwBadAlloc();
 
 } // namespace llmir

@@ -64,7 +64,7 @@ public:
 
   /// Maximum number of tuples of sizes with cached code; the least recently
   /// used code is evicted.
-  static constexpr size_t kMostInstances = 16;
+  static constexpr size_t kMaxInstances = 16;
   /// Number of tuples of sizes with cached code; 1 if code serves all sizes.
   size_t numInstances() const;
   /// The reason why code is specialized: the op that requires static sizes, or

@@ -54,8 +54,8 @@ protected:
   /// Returns InvalidArgument, naming the class and the field, for invalid
   /// sizes.
   llmir::Status checkAs(const char *className) const;
-  /// Reads the sizes from a checkpoint (a Hugging Face folder or a .gguf file)
-  /// of this architecture.
+  /// Reads the sizes from a checkpoint (a Hugging Face model directory or a
+  /// .gguf file) of this architecture.
   llmir::Expected<llmir::ModelConfig> read(const std::string &path,
                                            const char *architecture);
 };

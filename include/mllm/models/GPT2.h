@@ -92,8 +92,8 @@ struct GPT2Config : CausalLMConfig {
   GPT2Config();
   /// Returns InvalidArgument, naming the field, for invalid sizes.
   llmir::Status check() const;
-  /// The config of a checkpoint: a Hugging Face folder or a .gguf file of a
-  /// GPT-2 model.
+  /// The config of a checkpoint: a Hugging Face model directory or a .gguf file
+  /// of a GPT-2 model.
   static llmir::Expected<GPT2Config> fromFile(const std::string &path);
   /// The config of the modules; empty if check() fails.
   DecoderConfig decoder() const;

@@ -99,7 +99,7 @@ private:
 
 /// The whole model with explicit attention, one subgraph @model with layers in
 /// it: ids [B, T] -> logits [B, T, vocabulary].
-/// A config that failed its check makes a module that says so.
+/// An invalid config creates a module with an error status.
 class ExplicitLlama : public LlamaModel {
 public:
   Tensor forward(const Tensor &ids) override;
@@ -121,8 +121,8 @@ struct LlamaConfig : RotaryConfig {
   LlamaConfig();
   /// Returns InvalidArgument, naming the field, for invalid sizes.
   llmir::Status check() const { return checkAs("LlamaConfig"); }
-  /// The config of a checkpoint: a Hugging Face folder or a .gguf file of a
-  /// Llama model.
+  /// The config of a checkpoint: a Hugging Face model directory or a .gguf file
+  /// of a Llama model.
   static llmir::Expected<LlamaConfig> fromFile(const std::string &path);
 };
 

@@ -24,8 +24,8 @@ struct QWenConfig : RotaryConfig {
   QWenConfig();
   /// Returns InvalidArgument, naming the field, for invalid sizes.
   llmir::Status check() const { return checkAs("QWenConfig"); }
-  /// The config of a checkpoint: a Hugging Face folder or a .gguf file of a
-  /// Qwen2 model.
+  /// The config of a checkpoint: a Hugging Face model directory or a .gguf file
+  /// of a Qwen2 model.
   static llmir::Expected<QWenConfig> fromFile(const std::string &path);
 };
 

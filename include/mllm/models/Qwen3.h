@@ -26,8 +26,8 @@ struct Qwen3Config : RotaryConfig {
   Qwen3Config();
   /// Returns InvalidArgument, naming the field, for invalid sizes.
   llmir::Status check() const { return checkAs("Qwen3Config"); }
-  /// The config of a checkpoint: a Hugging Face folder or a .gguf file of a
-  /// Qwen3 model.
+  /// The config of a checkpoint: a Hugging Face model directory or a .gguf file
+  /// of a Qwen3 model.
   static llmir::Expected<Qwen3Config> fromFile(const std::string &path);
 };
 

@@ -43,8 +43,8 @@ Tensor fullLike(const Tensor &x, double value);
 Tensor arangeLike(const Tensor &x, double start = 0, double step = 1);
 /// Uniform in [start, end), deterministic for a given seed.
 Tensor randomLike(const Tensor &x, double start, double end, int64_t seed);
-/// The elements of `source` in the memory of `place`, which has the same shape.
-Tensor copy(const Tensor &place, const Tensor &source);
+/// The elements of `source` in the memory of `dst`, which has the same shape.
+Tensor copy(const Tensor &dst, const Tensor &source);
 
 // Of bools.
 Tensor logicalAnd(const Tensor &a, const Tensor &b);
