@@ -135,8 +135,7 @@ Status Executable::State::bindNames(size_t input,
       if (binding.unnamed && *binding.unnamed != sizes[d])
         return invalid(inputName(input) + " has a size of " +
                        std::to_string(sizes[d]) +
-                       ", which has no name in the model and was different "
-                       "is " +
+                       ", but another size without a name is " +
                        std::to_string(*binding.unnamed) +
                        "; give sizes that differ names (mllm::dim)");
       binding.unnamed = sizes[d];
