@@ -228,7 +228,7 @@ TEST_F(CompilationOf, RefusesOptionsThatMeanNothing) {
   refused([](auto &o) { o.tokenBudget = 0; }, "the token budget is 0");
   refused([](auto &o) { o.tokenBudget = 65537; }, "the token budget is 65537");
   refused([](auto &o) { o.contextLength = -1; }, "the context is -1");
-  refused([](auto &o) { o.output.clear(); }, "no file to write");
+  refused([](auto &o) { o.output.clear(); }, "no output file for the artifact");
 }
 
 TEST_F(CompilationOf, ReportsWhatCannotBeReadOrWritten) {

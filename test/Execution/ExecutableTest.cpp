@@ -533,7 +533,7 @@ TEST(ExecutableTest, WhatCannotBeCompiledSaysWhy) {
   EXPECT_NE(ir::compile(ir::IRContext::make())
                 .status()
                 .message()
-                .find("the context holds no model"),
+                .find("the context has no model"),
             std::string::npos);
   ir::CompileOptions options;
   for (int64_t threads : {-1, 1025}) {

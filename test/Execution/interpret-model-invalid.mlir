@@ -15,7 +15,7 @@
 // SIGN: --ids must be token ids separated by commas, with ; between steps, not '-1'
 // ENTRY: has no model: no subgraph is marked entry
 // KIND: does not map token ids [tokens] or [1, tokens] to logits
-// SIZE: 'mllm.tensor.register' op has 1{{.*}}e+1{{.*}} numbers, which need {{.*}} GB as float64 beside 0 GB of other parameters; this process may have {{.*}} GB
+// SIZE: 'mllm.tensor.register' op has 1{{.*}}e+1{{.*}} elements, which need {{.*}} GB as float64 in addition to 0 GB of other parameters; the memory limit is {{.*}} GB
 
 mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
 mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
