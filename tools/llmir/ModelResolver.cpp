@@ -271,10 +271,12 @@ static Expected<ResolvedModel> compileIntoCache(const ModelRequest &request,
 }
 
 Status cli::notAModel(const std::string &path) {
-  // Its reader knows what people take for a checkpoint.
+  // Its reader knows what people take for a checkpoint. The file is at fault,
+  // not the usage of the command.
   Expected<Checkpoint> opened = Checkpoint::open(path);
   if (!opened)
-    return opened.takeStatus();
+    return Status(StatusCode::InvalidFile, opened.status().cause(),
+                  opened.status().advice());
   return Status(StatusCode::InvalidFile, "'" + path + "' is no model",
                 modelForms);
 }
