@@ -69,7 +69,7 @@ def label(case):
 
 
 class Llmir(object):
-    """The command, with a cache of its own."""
+    """The command, with a separate cache."""
 
     def __init__(self, program, work):
         self.program, self.work = program, work

@@ -13,7 +13,7 @@
 Models have the shapes and formats of make_model.py and random weights; they and their artifacts are
 created in DIR. A type of llmir's own (int8, int4:g128) quantizes the bf16 file; peers then get
 the file with the same number of bits (q8_0, q4_0). Each round runs every engine once, one after the
-other, so that other load on the machine affects all alike. Results are saved to
+other, so that other load on the machine affects all equally. Results are saved to
 DIR/results.json after each round; another call continues where the first one stopped, and
 --minutes stops a call after a complete round.
 

@@ -8,8 +8,9 @@
                       [--rounds 5] [--level x86-64-v3] [--kv bf16] [--json OUT.json]
 
 Models have the shapes and formats of make_model.py and random weights. Each is compiled by both
-builds, and each round runs them one after the other, in alternating order, so that other load on the machine affects both equally. A ratio is that of two adjacent runs; the table has their median, minimum and
-maximum. Files are created in DIR and removed after the model.
+builds, and each round runs them one after the other, in alternating order, so that other load on the
+machine affects both equally. A ratio is that of two adjacent runs; the table has their median,
+minimum and maximum. Files are created in DIR and removed after the model.
 """
 import argparse
 import json

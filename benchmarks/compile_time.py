@@ -9,9 +9,9 @@
 Compiles MODEL (the demo model without it) for each target in turn, `--runs` times, and prints the
 median milliseconds of each stage. Flags after `--` go to `llmir compile` (`-- --quantize q8`).
 
-  start   what the process spends outside the stages: it loads MLIR and LLVM, and ends
-  total   the process from start to end; with its processor time, which on several processors is
-          more than that, beside it
+  start   time outside of the stages: loading MLIR and LLVM, and exiting
+  total   wall time of the process, followed by its processor time, which is larger with several
+          processors
 
 `--processors N` binds the command to N processors. A target whose artifact differs from one run to
 the next is an error: compiling is deterministic.
@@ -35,7 +35,7 @@ REPORT_LINE = re.compile(r"^([a-z]+) +([0-9.]+) ms  (.*)$", re.M)
 
 
 class Run(object):
-    """One compilation: milliseconds by stage and of the process, and what it made."""
+    """One compilation: milliseconds per stage and of the process, and its output."""
 
     def __init__(self, command, artifact, processors):
         def bind():
@@ -65,7 +65,7 @@ class Run(object):
 
 
 def measure(options, targets, work):
-    """{target: its runs}, interleaved, so that a slow phase of the machine meets all of them."""
+    """{target: its runs}, interleaved, so that slow phases of the machine affect all targets."""
     processors = sorted(os.sched_getaffinity(0))[:options.processors]
     results = {target: [] for target in targets}
     artifact = os.path.join(work, "model.llmir")

@@ -6,10 +6,10 @@
     decode_bandwidth.py --llmir build/bin/llmir --work DIR [--shape NAME | --model MODEL]
                         [--least 0.5] [--tries 1]
 
-Compiles MODEL, or a random model of a known shape that it writes into DIR (2.5 GB for
+Compiles MODEL, or a random model of a published shape that it writes to DIR (2.5 GB for
 llama-3.2-1b), runs `llmir bench`, prints its result, and fails if the share is below --least in
 each of --tries runs. The bandwidth is measured in the same process, before and after each
-repetition, so that a different or busy machine affects both figures alike.
+repetition, so that a different or busy machine affects both figures equally.
 """
 
 import argparse

@@ -6,7 +6,7 @@
 Speed depends only on the shapes and formats of the weights, not on their values, so benchmarks need
 no download. Weights are drawn so that activations stay of order one and nothing is degenerate: the
 same seed gives the same weights in each container, before they are rounded to its format. With
---checkpoint the weights are those of a folder instead.
+--checkpoint the weights are those of a model directory instead.
 
     benchmarks/make_model.py --shape llama-3.2-1b --out /tmp/llama-1b
     benchmarks/make_model.py --shape llama-3.2-1b --type q4_k_m --out /tmp/llama-1b-q4_k_m.gguf

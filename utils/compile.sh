@@ -5,7 +5,7 @@
 #
 # ccache makes most paths within SOURCE_DIR relative by itself (CCACHE_BASEDIR), but not those of a
 # precompiled header, which follow -Xclang. A precompiled header stores absolute paths, so each clone
-# compiles its own; ccache identifies it by the sources it was made of (CCACHE_PCH_EXTSUM reads
+# compiles its own; ccache identifies it by its sources (CCACHE_PCH_EXTSUM reads
 # OUTPUT.sum).
 source_dir=$1 ccache=$2
 shift 2

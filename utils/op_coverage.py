@@ -225,8 +225,8 @@ class LLMDialect(Dialect):
     )
     round_trip = ("--verify-roundtrip",)
     introduction = (
-        "`verifier`: the labelled rules beyond the constraints of the operands' types. `reference`: where the",
-        "interpreter evaluates the op. `CPU lowering`: `kernels` is code of its own, a pass makes others of it.",
+        "`verifier`: the labeled rules beyond the constraints of the operands' types. `reference`: where the",
+        "interpreter evaluates the op. `CPU lowering`: `kernels`, or the pass that converts the op to others.",
         "`executed by`: tests that compare compiled code with the reference.")
 
     def all_columns(self):
@@ -256,7 +256,7 @@ class MLLMDialect(Dialect):
     round_trip = ("--mlir-print-op-generic", "--emit-bytecode")
     rule_folder = "/MLLM/"
     introduction = (
-        "`verifier`: the labelled rules beyond the constraints of the operands' types. `types`: whether the types of",
+        "`verifier`: the labeled rules beyond the constraints of the operands' types. `types`: whether the types of",
         "results follow from operands and attributes. `reference`: where the interpreter evaluates the op. `bound`: the",
         "NMSE of compiled code to it, 0 where it is exact. `lowering`: `step` in decoders, `function` in functions of",
         "static shapes, `machine code` from a program, `emitter` from a kernel. `three syntaxes`: MLIR's pretty and generic text and its",

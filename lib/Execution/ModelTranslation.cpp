@@ -54,7 +54,7 @@ static CommandLine &commandLine() {
 //===----------------------------------------------------------------------===//
 
 /// Fails if a parameter does not fit into memory, given the `held` elements of
-/// others: it is stored once, and once more while an op uses it.
+/// others: it is stored once, with a second copy while an op uses it.
 static Status checkMemory(ArrayRef<int64_t> shape, int64_t held) {
   constexpr double bytesOfNumber = 8, giga = 1e9;
   double numbers = 1; // Products of sizes do not overflow.

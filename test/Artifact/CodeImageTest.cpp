@@ -94,7 +94,7 @@ std::vector<Case> cases() {
        "no segment to load"},
       {"entry in data", elf([](Elf64_Ehdr &e) { e.e_entry = 0; }),
        "entry point 0"},
-      {"entry behind the code",
+      {"entry after the code",
        elf([](Elf64_Ehdr &e) { e.e_entry = imageCode + 64; }), "entry point"},
       {"entry far away", elf([](Elf64_Ehdr &e) { e.e_entry = ~0ull; }),
        "entry point"},
@@ -136,7 +136,7 @@ std::vector<Case> cases() {
            segment(s, [](Elf64_Phdr &p) { p.p_type = PT_NOTE; })(i);
        },
        "contains writable data"},
-      {"data beside the dynamic section",
+      {"data after the dynamic section",
        segment(2, [](Elf64_Phdr &p) { p.p_memsz = 0x2000; }),
        "contains writable data"},
       {"descending",

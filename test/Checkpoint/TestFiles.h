@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Helpers of the tests of the readers: temporary directories, files made of
-// bytes, and a meter of allocations.
+// Helpers of the tests of the readers: temporary directories, files with given
+// bytes, and a counter of allocations.
 //
 //===----------------------------------------------------------------------===//
 

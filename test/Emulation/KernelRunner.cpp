@@ -76,7 +76,7 @@ int main(int count, char **arguments) {
     if (!isPointerField(static_cast<StepField>(field)) || value == 0)
       continue;
     if (value % kKernelJobAlignment != 0 || value > job.size)
-      return fail("a field lies outside the job");
+      return fail("a field is outside of the job");
     value += reinterpret_cast<uintptr_t>(job.bytes);
   }
   LLMIRStepContext context;

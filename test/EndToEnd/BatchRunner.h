@@ -74,9 +74,8 @@ public:
   /// which begins with them too.
   Story branch(const Story &source, size_t shared, TokenIds text);
 
-  /// Runs the next tokens of each story, so many as its part says, in one step
-  /// and compares the rows that it asks for. Which rows these are changes from
-  /// step to step.
+  /// Runs the next tokens of each story, as many as its part specifies, in one
+  /// step and compares the requested rows, which change from step to step.
   void step(const Parts &parts);
   void step(Story &story, size_t tokens) { step({{&story, tokens}}); }
   /// The rest of the story, alone, at most `piece` tokens per step.
@@ -105,7 +104,7 @@ inline TokenIds prefix(const TokenIds &text, size_t length) {
   return TokenIds(text.begin(), text.begin() + static_cast<ptrdiff_t>(length));
 }
 
-/// A test for each of some models (the name that batch_models.py knows) and
+/// A test that is parameterized with models (names of batch_models.py) and
 /// numbers of threads.
 class BatchTest
     : public testing::TestWithParam<std::tuple<std::string, int64_t>> {

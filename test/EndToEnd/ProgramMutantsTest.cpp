@@ -200,8 +200,8 @@ private:
                  others[static_cast<size_t>(pick(others.size()))]);
   }
 
-  /// A parameter of a kernel gets another value, another kernel's dictionary,
-  /// or goes; numbers of jumps and layers are such, too.
+  /// Replaces an attribute of a kernel or a jump by another value or another
+  /// kernel's dictionary, or removes it.
   void changeParameter() {
     std::vector<Range> values = pieces(" = ", ",");
     for (const char *before : {" below ", "set_layer ", "decode_tokens = "})

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Runs artifacts whose info, or whose weights' length, was changed after they were made, with right checksums.
+"""Runs artifacts with a modified info section or length of weights, with correct checksums.
 
     artifact_fields.py --work DIR --llmir PROGRAM
 
-Every number of the info becomes 0, -1, one more, one less, twice as much and huge. The artifact is refused in one line,
-or runs and computes what it computed before; it never crashes. What the code has as constants is always refused.
+Every number of the info is replaced by 0, -1, one more, one less, its double and a huge value. The artifact is
+rejected with one line, or runs with the same results; it never crashes. Changes of constants of the code are always
+rejected.
 """
 
 import copy
@@ -25,14 +26,14 @@ from checks import Checks, Command, fresh_folder, quick_level, work_parser  # no
 # The code was generated for these: CodeNote.cpp has the same list.
 CONSTANTS = ("vocabSize", "logitsRowStride", "tokenBudget", "maxLogitRows", "arenaBytes", "workerBytes",
              "contextLength", "numLayers", "numKVHeads", "headDim", "kvBlockSize")
-# These say how a run samples, and when it ends.
+# Parameters of sampling, and end tokens.
 OF_THE_RUN = ("bosToken", "eosTokens", "generation")
 
 check = Checks()
 
 
 def rewrite(source, target, changes):
-    """Writes an artifact again with other contents of some sections (ArtifactFormat.h)."""
+    """Writes a copy of an artifact with different contents of some sections (ArtifactFormat.h)."""
     data = read_bytes(source)
     (count,) = struct.unpack_from("<I", data, 16)
     out = bytearray(HEADER_BYTES)
@@ -118,7 +119,7 @@ class Artifacts:
             rewrite(self.good, self.case, {"info": lambda _, text=changed: text})
             answer = self.run("%s = %s" % (name, other), path[0] in CONSTANTS, path[0] not in OF_THE_RUN)
             if path[0] in CONSTANTS:
-                # Or another field that it bounds, with the number.
+                # Or another field that it bounds, with the value.
                 check("%s = %s: the field is named" % (name, other), "'%s'" % path[0] in answer.err
                       or " %d " % other in answer.err, answer)
         if path[0] == "sites":

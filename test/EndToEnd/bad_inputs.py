@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Gives the llmir command bad input and checks how it refuses it.
+"""Runs the llmir command with invalid input and checks the errors.
 
     bad_inputs.py --work DIR --llmir PROGRAM [GROUP]...
 
 Groups: folders (Hugging Face), gguf, requests, artifacts. Each case must end soon with exit code 1,
-print nothing on stdout and one line on stderr that begins with "llmir: ", names what the case says
-(the file and the field), gives an advice after a semicolon, and leaves no new file behind.
+print nothing to stdout and one line to stderr that starts with "llmir: ", contains the texts of the
+case (the file and the field) and a hint after a semicolon, and must not leave new files.
 """
 
 import ctypes
@@ -28,7 +28,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "reference"))
 import make_tiny  # noqa: E402
 from checks import Checks, Command, fresh_folder, quick_level, work_parser  # noqa: E402
 
-# A case may take this long on a busy machine; alone each takes a fraction of a second.
+# For a busy machine; on an idle one each case takes a fraction of a second.
 MOST_SECONDS = 20
 
 
@@ -117,7 +117,7 @@ QUERY = "model.layers.0.self_attn.q_proj.weight"
 
 
 def drop_tensor(header, body):
-    """Takes the last tensor's bytes away with its entry, so that the file itself is in order."""
+    """Removes the last tensor with its bytes, so that the file is valid."""
     entries = sorted((e["data_offsets"], n) for n, e in header.items() if n != "__metadata__")
     gone = header.pop(UP)["data_offsets"]
     size = gone[1] - gone[0]
@@ -329,7 +329,7 @@ def request_cases(suite):
             ("no such text", ["perplexity", artifact, "-f", suite.path("nowhere")], ("nowhere",)),
             ("ids outside the vocabulary", ["perplexity", artifact, "--ids", "1,9999", "--logits",
                                             output], ("9999",)),
-            # The step that scores it is not the one that is fed it.
+            # It is an input of one step, and scored in another.
             ("an id outside the vocabulary after the first step",
              ["perplexity", artifact, "--ids", ",".join(["1"] * 64 + ["9999"])], ("9999",)),
             ("ids that are words", ["perplexity", artifact, "--ids", "one,two"], ("one",)),
@@ -347,7 +347,7 @@ def request_cases(suite):
              (artifact,)),
     ):
         suite.refuse(name, arguments, *needles)
-    # What the flags alone say is wrong usage.
+    # Errors that depend on the flags only are wrong usage.
     for name, arguments, *needles in (
             ("unknown target", ["compile", model, "-o", output, "--target", "pdp11"], "pdp11"),
             ("unknown quantization", ["compile", model, "-o", output, "--quantize", "q3"], "q3"),
@@ -405,7 +405,7 @@ def compiled(suite, model):
 
 
 def checksum(data):
-    """XXH3, 64 bits, by the library that apt uses."""
+    """XXH3, 64 bits, computed by the library of apt."""
     library = ctypes.CDLL("libxxhash.so.0")
     library.XXH3_64bits.restype = ctypes.c_uint64
     library.XXH3_64bits.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
@@ -494,13 +494,13 @@ def artifact_cases(suite):
     other.close(path)
     check("for another CPU", "neon")
 
-    # Weights are not read when loading; --verify finds the damage.
+    # Loading does not read weights; --verify detects the damage.
     broken = ArtifactFile(good)
     broken.flip("weights")
     broken.close(path)
     suite.refuse("inspect --verify: damaged weights", ["inspect", path, "--verify"], "case.llmir")
 
-    # A damaged entry of the cache is made again.
+    # A damaged cache entry is recompiled.
     suite.llmir.run("run", model, "--prompt-ids", "1", "-n", "1")
     entries = [f for f in files_below(suite.cache) if f.endswith(".llmir")]
     write_bytes(entries[0], read_bytes(entries[0])[:5000])
@@ -510,7 +510,7 @@ def artifact_cases(suite):
 
 
 def cached_cases(suite, model, entry):
-    """What is in the place of a cached artifact, and is not what this user's llmir wrote there."""
+    """Files at the path of a cached artifact that were not written by llmir of this user."""
     def link():
         outside = suite.path("outside.llmir")
         os.rename(entry, outside)

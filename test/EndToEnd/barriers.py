@@ -18,7 +18,7 @@ from checks import Checks, Command, fresh_folder, work_parser  # noqa: E402
 
 # qkv, rope, append | attention | o_proj, residual | gate, up, their product | down, residual
 DECODE = 5
-# Behind what rows are normalized or made ready for a matmul: in the four places before matmuls.
+# After normalizing or converting rows for a matmul: at the four places before matmuls.
 ROWS = 4
 SPLIT = 1
 FAMILIES = ("llama3", "qwen2", "qwen3")
@@ -50,7 +50,7 @@ def main():
             good = (inside["always"] <= DECODE and inside["split"] <= SPLIT and inside["many"] <= ROWS
                     and outside["always"] <= 1 and outside["split"] == 0)
             check("barriers of %s with %s" % (family, quantize), good,
-                  "%s a layer, %s beside the layers" % (inside, outside))
+                  "%s a layer, %s outside of the layers" % (inside, outside))
     return check.finish()
 
 

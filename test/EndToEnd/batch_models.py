@@ -5,7 +5,7 @@
 
     batch_models.py --work DIR --llmir PROGRAM [--target TARGET] [MODEL]...
 
-Writes DIR/MODEL.llmir for each; without names, for all that do not begin with long.
+Writes DIR/MODEL.llmir for each; by default, for all whose names do not start with long.
 """
 
 import os
@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "reference"))
 import make_tiny  # noqa: E402
 from checks import Command, fresh_folder, work_parser  # noqa: E402
 
-# Grouped queries everywhere, sizes that no tile divides where blocks of weights allow them, and
+# Grouped queries, sizes that are not multiples of tiles if blocks of weights allow them, and
 # contexts that end inside a block. One has the default token budget, the others a smaller one.
 SMALL_BUDGET = ["--token-budget", "100"]
 MODELS = {

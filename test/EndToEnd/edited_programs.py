@@ -25,7 +25,7 @@ from llmref.model import Model  # noqa: E402
 
 LAYERS = 3
 IDS = [5, 3, 8, 250, 17, 99, 1, 64, 31, 7, 200, 12]
-MOST_NMSE = 1e-8  # Of f32 weights and cache.
+MOST_NMSE = 1e-8  # For f32 weights and cache.
 
 check = Checks()
 
@@ -37,7 +37,7 @@ class Bench:
         self.translate = Command(options.llmir_translate)
         self.config, self.weights = make_tiny.make("llama3", layers=LAYERS)
         self.artifact = self.compile("model", self.config, self.weights)
-        # In the documents' notation, and as MLIR, in which most edits are written here.
+        # In the MLLM text format, and as MLIR, the form of most edits here.
         self.notation = self.disassemble(self.artifact)
         self.text = self.as_mlir("notation", self.notation)
 
@@ -109,13 +109,13 @@ def check_round_trip(bench):
 
 def check_layer_count(bench):
     edited = bench.notation.replace("limit:%d" % LAYERS, "limit:%d" % (LAYERS - 1))
-    check("the text says where the layers end", edited != bench.notation)
+    check("the text specifies the end of the layers", edited != bench.notation)
     fewer = copy.copy(bench.config)
     fewer.layers = LAYERS - 1
     weights = {name: values for name, values in bench.weights.items()
                if ".layers.%d." % (LAYERS - 1) not in name}
     logits = bench.logits(bench.assemble("fewer", edited))
-    # SPEC: 252 255: the code fragment says how often layers are jumped back to.
+    # SPEC: 252 255: the code fragment specifies the number of iterations over layers.
     check("one layer less is the model of one layer less",
           same(logits, bench.logits(bench.compile("fewer-model", fewer, weights))))
     check("and what NumPy computes", near(logits, bench.reference(fewer)))
@@ -142,7 +142,7 @@ def check_swapped_layers(bench):
             other = name.replace(".0.", ".1.", 1)
             weights[name], weights[other] = bench.weights[other], bench.weights[name]
     logits = bench.logits(bench.assemble("swapped", edited))
-    # SPEC: 253: the data fragment says where the weights of each layer are.
+    # SPEC: 253: the data fragment specifies the offsets of the weights of each layer.
     check("two layers change places", near(logits, bench.reference(weights=weights)))
     check("which is another result", not near(logits, bench.reference()))
 
@@ -173,7 +173,7 @@ def check_fused(bench):
 
 
 def check_barriers(bench):
-    # The compiler places them, in a text with none and in one with too many.
+    # The compiler inserts them, in a text without barriers and in one with too many.
     none, removed = re.subn(r"    mllm\.program\.barrier(?: unless_decode| if_split)?\n", "", bench.text)
     marked = re.sub(r" per_worker(?: at \d+)?| replicated", "", none)
     many = bench.text.replace("    mllm.program.instruction", "    mllm.program.barrier\n    mllm.program.instruction")
@@ -253,7 +253,7 @@ def check_refusals(bench):
         lines = message.strip().split("\n")
         check("refused in one line: " + name, len(lines) == 1
               and all(word in message for word in words), message[:600])
-        check("nothing is left behind: " + name, not os.path.exists(bench.path("refused.llmir")))
+        check("no file is left: " + name, not os.path.exists(bench.path("refused.llmir")))
     other = make_tiny.make("qwen2")
     shown = bench.assemble("other", bench.text, fails=True,
                            artifact=bench.compile("qwen2", *other))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Every form that `llmir compile --emit` writes, every stage that it ends after, and the code's size.
+"""The forms of `llmir compile --emit`, the stages of --stop-after, and the size of the code.
 
     forms.py --work DIR --llmir PROGRAM --llmir-opt PROGRAM --llvm-tools DIR
 """
@@ -16,10 +16,10 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "reference"))
 import make_tiny  # noqa: E402
 from checks import Checks, Command, fresh_folder, work_parser  # noqa: E402
 
-LEVEL = "x86-64-v3"  # Of which code is made soonest.
+LEVEL = "x86-64-v3"  # The level that compiles fastest.
 STAGES = ("checkpoint", "frontend", "llm", "optimize", "lower", "target", "artifact")
 
-# What a form must contain, to be that form.
+# Texts that each form must contain.
 FORMS = {
     "mllm": ("mllm.graph.subgraph", "mllm.linalg.linear", "mllm.tensor.register"),
     "llm": ("llm.paged_attention", "llm.append_kv", "llm.weight", "func.func @step"),

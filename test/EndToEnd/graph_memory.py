@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Memory of traced models: near the least that any plan needs, and never of two values at once.
+"""Memory plans of traced models: close to the lower bound, and without overlapping live values.
 
     graph_memory.py --work DIR --llmir PROGRAM --llmir-opt PROGRAM
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Names from files that hold control characters, or 100,000 letters: one line that a terminal may show.
+"""Names from files with control characters, or 100,000 letters: errors are one line that is safe for a terminal.
 
     hostile_names.py --work DIR --llmir PROGRAM --llmir-translate PROGRAM
 """
@@ -15,19 +15,19 @@ import subprocess
 import sys
 
 from bad_inputs import ArtifactFile, Suite, change_json, compiled, read_bytes, write_bytes
-import make_tiny  # bad_inputs knows where it lies.
+import make_tiny  # bad_inputs adds its directory to the path.
 from checks import Command, work_parser
 
-# Sequences that set a terminal's title, color and direction, and what looks like another message.
+# Sequences that set a terminal's title, color and direction, and text that looks like another message.
 EVIL = "\x1b]0;evil\x07\x1b[31m\nllmir: all is well\r\u009b2J\u202e\u2028"
 LONG = "x" * 100000
-MOST_BYTES = 2100  # MessageLine.h has 2048, and "llmir: " comes before.
+MOST_BYTES = 2100  # The limit of MessageLine.h is 2048, after "llmir: ".
 UNSHOWABLE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 TENSOR = "model.layers.0.mlp.up_proj.weight"
 
 
 def why_not_shown(data):
-    """What is wrong with the bytes of standard error; empty where nothing is."""
+    """The problem with the bytes of standard error; empty if there is none."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -87,7 +87,7 @@ def gguf(suite):
     at = data.index(name)
     entry = at + len(name)  # u32 dimensions, u64 sizes, u32 type, u64 offset.
     for evil, needles in ((b"\x1b[31m\n\r\x07", ("\\x1b[31m",)), (EVIL.encode("utf-8"), ()), (LONG.encode("utf-8"), ())):
-        # Its type is unknown; the message names the tensor.
+        # Its type is unknown; the message contains the name of the tensor.
         write_bytes(path, data[:at - 8] + struct.pack("<Q", len(evil)) + evil + data[entry:entry + 20] +
                     struct.pack("<I", 200) + data[entry + 24:])
         suite.refuse("a tensor in GGUF with a name of %d bytes" % len(evil), ["inspect", path], *needles)
@@ -104,7 +104,7 @@ def artifacts(suite):
         artifact = ArtifactFile(good)
         info = json.loads(json.dumps(whole))
         for target in info["code"]:
-            # For another processor; the message says so.
+            # For another processor; the message reports it.
             target["cpuFeatures"] = ["neon"]
             target[field] = [evil] if field == "cpuFeatures" else evil
         artifact.replace("info", json.dumps(info, separators=(",", ":"), ensure_ascii=False).encode("utf-8"))
@@ -114,7 +114,7 @@ def artifacts(suite):
 
 
 def programs(suite, base, translate):
-    """The notation, through the compiler and through the tool."""
+    """The MLLM text format, in the compiler and in the tool."""
     evil = EVIL.replace("\x1b", "\\1b").replace("\n", "\\n").replace("\x07", "\\07").replace("\r", "\\0d")
     fragment = "prog.fragment @\"%s\" <CPU> <text> { } "
     texts = {
@@ -130,7 +130,7 @@ def programs(suite, base, translate):
         suite.refuse("compile: " + name, ["compile", "--program", path, "--weights-of", base, "-o", output])
         result = subprocess.run([translate.program, "--mllm-to-mlir", path], stderr=subprocess.PIPE,
                                 stdout=subprocess.DEVNULL, check=False)
-        # MLIR shows the op below the error; that is a valid text.
+        # MLIR prints the op below the error; that text is valid.
         wrong = why_not_shown(result.stderr)
         suite.check("llmir-translate: " + name, result.returncode == 1 and b"case.mllm" in result.stderr and not wrong,
                     "%s: %r" % (wrong, result.stderr[:600]))

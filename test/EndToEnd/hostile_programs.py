@@ -10,7 +10,7 @@ import re
 import sys
 
 import numpy as np
-from edited_programs import Bench  # It knows where the next one lies.
+from edited_programs import Bench  # It adds the directory of the next one to the path.
 from checks import Checks, fresh_folder, work_parser
 from mutant_models import with_experts
 
@@ -34,7 +34,7 @@ def with_buffer(text, name, type):
 
 
 def weight_as_buffer(text, type):
-    """A kernel's weight is a buffer that the program packs."""
+    """Replaces a kernel's weight by a buffer that the program packs."""
     return with_buffer(edit(text, LINEAR, r"\1%%packed : %s) ins" % type), "packed", type)
 
 
@@ -70,7 +70,7 @@ def refusals(text, experts):
         "has the unknown attribute 'choices'")
     yield "a number of another type", edit(text, r"(kernel\.rms_norm [^\n{]*\{columns = \d+ : )i64", r"\1i32"), (
         "a size from 1 to 2^28")
-    yield "a name that stands twice", edit(
+    yield "a name that is defined twice", edit(
         text, r"(    mllm.program.weight @model.norm.weight [^\n]*\n)([^}]*\})", (
             r"\1\2\n  mllm.program.fragment @more data {\n\1  }")), "is the second op called"
     yield "a division by zero", edit(text, r"(\^bb0\([^\n]*\n)", (
@@ -95,7 +95,7 @@ def check_lists(bench, experts):
                    r"moe_combine ins\(%places,", "moe_combine ins(%junk,")
     # Memory that previously held f32 elements, shared by the planner.
     swapped = with_buffer(swapped, "junk", "memref<1x1024xi32>")
-    for name, text in (("experts", experts), ("lists that nobody writes", edit(experts, sort, "")),
+    for name, text in (("experts", experts), ("lists that are not written", edit(experts, sort, "")),
                        ("lists of other buffers", swapped)):
         logits = bench.logits(bench.assemble("lists", text))
         check("the step runs with " + name, logits.shape[0] > 0 and bool(np.isfinite(logits).all()))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""One artifact with code of several CPU levels: the best that runs is chosen, a lower
-one can be forced, and all write the same text.
+"""One artifact with code of several CPU levels: the best supported one is selected, a
+lower one can be forced, and all generate the same text.
 
     levels.py --work DIR --llmir PROGRAM [--aarch64 DIR] MODEL
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What ProgramMutantsTest changes: artifacts of small models, and programs for them.
+"""The inputs of ProgramMutantsTest: artifacts of small models, and programs for them.
 
     mutant_models.py --llmir PROGRAM --work DIR
 
 Writes llama, gpt2 and moe, each as NAME.llmir and NAME.txt. The program of moe is llama's with a
-mixture of experts in it that no model here has: its lists are data that a program computes.
+mixture of experts, whose lists are data that the program computes.
 """
 
 import os
@@ -29,7 +29,7 @@ MOE_BUFFERS = """\
     %gated = mllm.program.buffer : memref<{p}x{h}xf32>
     %mixed = mllm.program.buffer : memref<{t}x{h}xf32>
 """
-# Without barriers, which the compiler places.
+# Without barriers, which the compiler inserts.
 MOE_CODE = """\
     mllm.program.instruction {{
       mllm.kernel.moe_route ins({x} : {xt}) outs(%w, %chosen : memref<{t}x16xf32>, memref<{t}x16xi32>) {{experts = 4 : i64, normalize, top_k = 2 : i64}}

@@ -1,6 +1,6 @@
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Reads `readelf -d` on stdin; fails for a library that running a model should not need."""
+"""Reads `readelf -d` on stdin; fails for a library that running a model should not require."""
 
 import re
 import sys

@@ -5,7 +5,7 @@
 
     quantized.py --work DIR --llmir PROGRAM --model DIR [GROUP]...
 
-Groups: logits, recipes, demo; all unless named.
+Groups: logits, recipes, demo; by default all.
 """
 
 import json
@@ -22,13 +22,13 @@ from llmref import Model, Rounding, compiled, nmse  # noqa: E402
 from llmref.quantize import quantized_by, quantized_projections  # noqa: E402
 from make_tiny import make, write_gguf, write_hf  # noqa: E402
 
-EXACT = 1e-10  # NMSE of f32 arithmetic on equal integers.
-FLIPS = 1e-6   # Where f32 and float64 inputs round to different bytes now and then.
+EXACT = 1e-10  # NMSE of f32 arithmetic with equal integers.
+FLIPS = 1e-6   # If some f32 and float64 inputs round to different bytes.
 
-# How far the bits per byte of held-out text may rise.
+# Maximum increase of the bits per byte of held-out text.
 MOST_LOST_BITS = {"q8": 0.002, "int8:g32:a32": 0.002, "q4": 0.02}
-HELD_OUT = 8000  # Bytes of it.
-# Schemes that are compiled for the machine's own level, too: a kind of products of bytes each, and none.
+HELD_OUT = 8000  # Size of that text in bytes.
+# Schemes that are also compiled for the level of this CPU: one for each kind of int8 products, and one without.
 NATIVE = ("int4:g64:asym:a32", "int8", "q8", "int4:g128:asym")
 LEVELS = ("x86-64-v3", "x86-64-v3-vnni", "x86-64-v4", "x86-64-v4-vnni", "x86-64-v4-bf16")
 
@@ -68,7 +68,7 @@ def check_logits(llmir, work):
             logits = logits_of(llmir, folder, ids, "--quantize", scheme, level=level)
             error = nmse(logits, expected)
             check("logits with %s at %s" % (scheme, level), error <= bound, "nmse %.2g" % error)
-        # The test sees whether anything was quantized.
+        # The test detects whether anything was quantized.
         check("%s is not the plain model" % scheme, nmse(logits, plain) > 100 * bound,
               "nmse %.2g" % nmse(logits, plain))
 
@@ -121,7 +121,7 @@ def check_recipes(llmir, work):
         error = nmse(logits[0], other.forward(ids, Rounding(inputs=compiled("f32").inputs)))
         check("which is not the recipe " + name, error > 100 * FLIPS, "nmse %.2g" % error)
     shown = llmir("compile", folder, "--emit", "mllm", "--recipe", "head=q8,*=int4:g128")
-    check("the annotations stand in the traced model",
+    check("the traced model has the annotations",
           shown.count("sym_per_block, bits = 4, block = 128>") == 14
           and shown.count("#mllm.quant<q8_0, ") == 1)
     for recipe, words in (("*.mlp.*=int5:g32", "no form for"), ("*.attention.*=q8", "no projection"),
@@ -139,8 +139,8 @@ def check_recipes(llmir, work):
     check("one of --recipe and --quantize", both.code != 0 and "--recipe" in both.err, both)
 
 
-# XXH3 of the weight sections, of the compiler before recipes. Another order of packing, another
-# rounding or another choice of weights changes them.
+# XXH3 of the weight sections, computed before recipes existed. A different order of packing,
+# rounding or selection of weights changes them.
 WEIGHTS = {
     ("llama", "none"): 0x6b86f5014a6d65bc, ("llama", "q8"): 0xbfb28b390124ecc7,
     ("llama", "q4:plain-head"): 0xc88ef83df88548b, ("llama", "int8"): 0x90624bfc052b0ca5,
@@ -150,7 +150,7 @@ WEIGHTS = {
     ("qwen2", "int4:g32:plain-head"): 0x8cdc2a4fcab5b7c5,
     ("gpt2", "q4"): 0xd07fedbb91df27f9, ("gpt2", "int4:g128:asym"): 0xb0d031c3e7017b42,
 }
-WEIGHT_SECTION = 3  # Of ArtifactFormat.h: after 64 bytes, entries of 40.
+WEIGHT_SECTION = 3  # See ArtifactFormat.h: a header of 64 bytes, then entries of 40.
 
 
 def weights_checksum(path):
@@ -202,8 +202,8 @@ def check_demo(llmir, model, work):
 
 
 def check_levels(llmir, work):
-    """Instructions and threads differ, bits do not. Levels that this processor lacks are only
-    compiled for."""
+    """Results are bitwise equal for any level and number of threads. Levels that this processor does not
+    support are only compiled."""
     config, weights = make("llama", hidden=128, intermediate=160, head_dim=32)
     folder, artifact = os.path.join(work, "levels"), os.path.join(work, "level.llmir")
     write_hf(folder, config, weights)

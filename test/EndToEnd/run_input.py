@@ -82,7 +82,7 @@ def check_what_is_not_read(llmir, artifact, work):
 
 
 def check_before_compiling(llmir, work):
-    """A text that the model cannot take is refused before the compiler is looked for."""
+    """An invalid text is rejected before the compiler is loaded."""
     config, weights = make_tiny.make("qwen2")
     folder = os.path.join(work, "model")
     make_tiny.write_hf(folder, config, weights)
@@ -108,7 +108,7 @@ def check_nan(llmir, work):
 
 
 def check_full_context(llmir, artifact):
-    """On standard error, where the context ends before the tokens that were asked for."""
+    """On standard error, if the context ends before the requested tokens."""
     ids = ["run", artifact, "--prompt-ids", "1,2,3", "--temp", "0"]
     text = "generated 14 of 20 tokens: the context of 16 tokens is full; --ctx can be up to 512"
     for flags in ([], ["--json"]):

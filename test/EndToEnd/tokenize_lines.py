@@ -5,7 +5,7 @@
 
     tokenize_lines.py --work DIR --llmir PROGRAM [memory]
 
-`memory` takes address space away, which a build with sanitizers cannot do without.
+`memory` limits the address space, which is not possible in builds with sanitizers.
 """
 
 import json
@@ -19,9 +19,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from byte_tokenizer import write_byte_tokenizer  # noqa: E402
 from checks import Checks, Command, fresh_folder, work_parser  # noqa: E402
 
-MOST_SECONDS = 20  # Of what takes a fraction of a second on an idle machine.
+MOST_SECONDS = 20  # For commands that take a fraction of a second on an idle machine.
 LINE_BYTES = 64 << 20
-LIMITS = (256 << 20, 96 << 20)  # Of address space: enough to read the longest line, and not even that.
+LIMITS = (256 << 20, 96 << 20)  # Limits of the address space: enough for the longest line, and not enough.
 DOUBLE = {"type": "Replace", "pattern": {"String": "a"}, "content": "aa"}
 
 check = Checks()
@@ -61,7 +61,7 @@ def check_input(llmir, work, path):
 
 
 def check_waits_for_nobody(llmir, path):
-    """Who writes line by line reads line by line."""
+    """Lines are answered one by one."""
     process = subprocess.Popen([llmir.program, "tokenize", path, "--jsonl"], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, env=llmir.environment)
     for text in ("a", "b"):
@@ -112,7 +112,7 @@ def check_growth(llmir, work):
 
 
 def check_memory(llmir, path, limit):
-    """A line for which memory is too small gets an error, the next one its answer."""
+    """A line that exceeds the memory gets an error; the next one is processed."""
     lines = b'{"text": "a"}\n{"text": "' + b"a " * (8 << 20) + b'"}\n{"text": "b"}\n'
     lines += b'{"text": "' + b"a " * (31 << 20) + b'"}\n{"text": "c"}'
     result = subprocess.run([llmir.program, "tokenize", path, "--jsonl"], input=lines, stdout=subprocess.PIPE,

@@ -5,7 +5,7 @@
 
     usage.py --llmir PROGRAM --work DIR
 
-Needs no compiler and no trained model.
+Requires neither the compiler nor a trained model.
 """
 
 import json
@@ -76,7 +76,7 @@ VARIABLES = [
     ("LLMIR_PIN", ["run", "m"]),
 ]
 
-# Variables of other commands' flags, or of none: a command does not read them.
+# Variables of flags of other commands, or unknown ones, are not read.
 OTHERS = [("LLMIR_OUTPUT", ["bench"]), ("LLMIR_PROMPT", ["bench"]), ("LLMIR_P", ["bench"])]
 
 
@@ -122,7 +122,7 @@ def check_wrong_usage(usage):
         code, _, err = usage.run(["run", os.path.join(usage.work, "no")], LLMIR_PIN=value)
         check("LLMIR_PIN=" + value, code == (2 if wrong else 1)
               and ("--pin: 'maybe' is neither true nor false" in err) == wrong, (code, err))
-    # The flag wins over its variable.
+    # The flag takes precedence over its variable.
     code, _, err = usage.run(["run", os.path.join(usage.work, "no"), "--temp", "0"], LLMIR_TEMP="@@")
     check("the flag wins", code == 1 and "no" in err, (code, err))
 
@@ -144,7 +144,7 @@ def check_inspect(usage):
         check("inspect --tensors", code == 0 and out.count("\n") > len(weights), out + err)
     code, _, err = usage.run(["tokenize", folder, "text"])
     check("no tokenizer", code == 1 and "tokenizer" in err, err)
-    # Said before the compiler is even looked for.
+    # Reported before the compiler is loaded.
     for model in (folder, gguf):
         code, out, err = usage.run(["run", model, "text"], LLMIR_COMPILER_LIBRARY="/nowhere")
         check("a text without a tokenizer", code == 1 and not out and err.count("\n") == 1

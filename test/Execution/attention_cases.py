@@ -3,20 +3,20 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Prints functions with attention for `llmir-translate --compare`.
 
-Every feature meets every head size, and every group of heads every size of
-blocks and every element type of caches; each function has sequences of all
-lengths at which something begins or ends.
+Covers every feature with every head size, and every group size with every block
+size and element type of caches; each function has sequences of all boundary
+lengths.
 """
 
 import sys
 
-# No key; one; the borders of a tile of 16 keys, of blocks; several of these.
+# No key; one; the boundaries of a tile of 16 keys and of blocks; several of these.
 LENGTHS = [1, 0, 15, 100, 16, 17, 33]
 NEW = [1, 0, 2, 3, 16, 1, 5]  # Queries, the last tokens of each sequence.
 TOKENS, QUERIES = sum(LENGTHS), sum(NEW)
 
 HEAD_SIZES = [64, 80, 96, 128, 256]
-GROUPS = [1, 4, 7, 8]  # Query heads that share a head of keys.
+GROUPS = [1, 4, 7, 8]  # Query heads per KV head.
 BLOCK_SIZES = [8, 16, 32]
 CACHE_TYPES = ["f32", "bf16", "f16"]
 
@@ -25,7 +25,7 @@ def slopes(heads):
     return ", ".join(f"{2.0 ** (-8.0 * (h + 1) / heads):.9f}" for h in range(heads))
 
 
-# Name, attributes, whether there are a mask and sinks.
+# Name, attributes, whether it has a mask and sinks.
 FEATURES = [
     ("plain", lambda h: "", False, False),
     ("all_keys", lambda h: "causal = false", False, False),
@@ -50,7 +50,7 @@ def vector(numbers):
 
 
 def placement(block_size):
-    """Slots of all tokens, and the block table: blocks from the last one on."""
+    """Slots of all tokens, and the block table, allocated from the last block downward."""
     columns = max(1, -(-max(LENGTHS) // block_size))
     free = sum(-(-length // block_size) for length in LENGTHS)
     slots, table = [], []
@@ -73,7 +73,7 @@ def function(name, feature, group, head, value, block_size, cache_type, activati
     offsets = [sum(NEW[:s]) for s in range(len(NEW) + 1)]
     apart = f", valueDim = {value}" if value != head else ""
     cache = f"!llm.paged_kv_cache<{cache_type}, 1, {kv_heads}, {head}, {block_size}, 128{apart}>"
-    # Keys are appended in the cache's type, or in f32.
+    # Keys are appended in the element type of the cache, or in f32.
     new = activations if activations in ("f32", cache_type) else "f32"
     arguments = [
         ("q", f"tensor<{QUERIES}x{heads}x{head}x{activations}>"),

@@ -335,7 +335,7 @@ func.func @layer(%x: tensor<5x16xf32>, %w: tensor<32x16xf32>, %n: tensor<16xf32>
 }
 
 // Rows of whole tiles, which are vectors, in views of other rows; a constant row
-// is no number, and what is added to zeros is not seen behind a row.
+// is NaN; values added to the zero padding must not be visible.
 // CHECK-DAG: @tiles result 0: nmse
 // CHECK-DAG: @tiles result 1: nmse
 // CHECK-DAG: @tiles result 2: nmse 0.00e+00

@@ -2,10 +2,9 @@
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Prints random functions for `llmir-translate --compare`: ops of llm, arith, math and tensor, with branches and loops
-of scf around them. `mixed_programs.py COUNT FIRST_SEED [bounded]`; with `bounded` the number of rows is known only when a
-function runs.
+of scf around them. `mixed_programs.py COUNT FIRST_SEED [bounded]`; with `bounded` the number of rows is dynamic.
 
-What a branch goes by is never computed from floats that rounding may change: those are the arguments' own numbers.
+Conditions of branches do not depend on results that rounding may change, only on arguments.
 """
 
 import random
@@ -43,7 +42,7 @@ class Program:
         self.put("%s = %s" % (name, text))
         return name
 
-    # Generators of ops; each returns the values that it adds.
+    # Generators of ops; each returns the values that it creates.
 
     def compute(self, values):
         x, y = self.random.choice(values["rows"]), self.random.choice(values["rows"])
@@ -78,7 +77,7 @@ class Program:
                                         % (less, x, y, self.tensor[7:-4], self.tensor)))
 
     def element(self, values):
-        """An element of integers at a place that may be computed, in all places."""
+        """Broadcasts the integer element at a (possibly computed) index."""
         x = self.random.choice(values["ints"])
         number = self.emit("tensor.extract %s[%s] : %s" % (x, self.random.choice(values["indices"]), self.ints))
         if self.random.random() < 0.5:
@@ -90,7 +89,7 @@ class Program:
         values["ints"].append(all_of)
 
     def shift(self, values):
-        """Some columns of one tensor at a computed place of another."""
+        """Inserts some columns of one tensor into another at a computed index."""
         if self.columns < 4 or self.bounded:
             return self.compute(values)
         x, y = self.random.choice(values["rows"]), self.random.choice(values["rows"])

@@ -150,7 +150,7 @@ func.func @signals(%x: tensor<2x5x6x2xf32>, %w: tensor<8xf32>, %y: tensor<7x4x2x
 // CHECK-DAG: @memory result 0: nmse 0.00e+00
 func.func @memory(%x: tensor<3x5xf32>) -> tensor<3x5xf32> {
   %m = mllm.tensor.alloc : tensor<3x5xf32>
-  mllm.dbg.comment "a copy in memory of its own"
+  mllm.dbg.comment "a copy in separate memory"
   %y = mllm.linalg.copy %m, %x : (tensor<3x5xf32>, tensor<3x5xf32>) -> tensor<3x5xf32>
   mllm.tensor.free %y : tensor<3x5xf32>
   return %x : tensor<3x5xf32>

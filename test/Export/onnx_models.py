@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""ONNX files: accepted by ONNX's checker and shape inference, and equal to NumPy models when computed.
+"""ONNX files: accepted by ONNX's checker and shape inference, with results equal to NumPy models.
 
     onnx_models.py --work DIR --llmir PROGRAM --llmir-translate PROGRAM --inputs DIR [--onnxruntime DIR]
                    [--seed N]
 
-With --onnxruntime (the directory of the npm package onnxruntime-web) the files are run by it, too. The seed of the
-models and inputs is printed; --seed runs the same ones again.
+With --onnxruntime (the directory of the npm package onnxruntime-web) the files are also run by onnxruntime. The seed
+of the models and inputs is printed; --seed reproduces them.
 """
 
 import os
@@ -28,7 +28,7 @@ from llmref import checkpoint  # noqa: E402
 from llmref.model import Model  # noqa: E402
 from mllmref import nn, vision  # noqa: E402
 
-NMSE = 1e-9  # Against float64: room for constants and angles of float32.
+NMSE = 1e-9  # Bound relative to float64: constants and angles are float32.
 
 check = Checks()
 
@@ -49,7 +49,7 @@ def export(options, name, source, *flags):
 
 
 def check_file(name, path):
-    """The file's model, which the checker and shape inference must take."""
+    """The file's model, checked by the checker and shape inference."""
     model = onnx.load(path)
     try:
         onnx.checker.check_model(path, full_check=True)  # By its path: external data is relative to it.
@@ -62,7 +62,7 @@ def check_file(name, path):
 
 
 def compute(options, name, path, model, inputs, expected, bound=NMSE):
-    """Computes in both ways and compares the outputs that are given."""
+    """Computes with both and compares the given outputs."""
     outputs = onnx_numpy.evaluate(model, inputs)
     for key, array in expected.items():
         check("%s: %s in NumPy" % (name, key), near(outputs[key], array, bound), (outputs[key].shape, array.shape))
@@ -76,7 +76,7 @@ def compute(options, name, path, model, inputs, expected, bound=NMSE):
 
 
 def check_decoder(options, family, seed):
-    """Prefill, then steps of one token with the cache, against the NumPy model."""
+    """Prefill, then steps of one token with the cache, compared with the NumPy model."""
     config, weights = make_tiny.make(family, seed=seed)
     folder = os.path.join(options.work, family)
     make_tiny.write_hf(folder, config, weights)
@@ -90,7 +90,7 @@ def check_decoder(options, family, seed):
 
 
 def check_static_decoder(options, seed):
-    """Sizes that are bound are those of one step: the file serves every step with so many tokens, whatever its past."""
+    """With a static number of tokens, the file supports every step of that many tokens, for any past."""
     config, weights = make_tiny.make("llama", seed=seed)
     source = os.path.join(options.work, "llama.mlir")  # Written by check_decoder().
     path, model = export(options, "llama-step", source, "--export-tokens=1")
@@ -105,7 +105,7 @@ def check_static_decoder(options, seed):
 
 
 def converse(options, name, path, model, inputs, reference, seed, bound=NMSE, counts=(7, 1, 1, 3)):
-    """Prefill, then steps of one token and of several with the cache; `inputs` are the weights that the file lacks."""
+    """Prefill, then steps of one token and of several with the cache; `inputs` are the weights that are not in the file."""
     config = reference.config
     names = [entry.name for entry in model.graph.input]
     ids_name, logits_name = names[0], model.graph.output[0].name
@@ -132,7 +132,7 @@ ELEMENTS = {"f32": 1, "f16": 10, "bf16": 16}
 
 
 def check_export(options, family, stored, flags, element, bound=NMSE):
-    """`llmir export`: a model with the weights of a directory or a GGUF file in it, or beside it."""
+    """`llmir export`: a model with the weights of a directory or a GGUF file, embedded or external."""
     name = "export %s %s %s" % (family, stored, " ".join(flags))
     name = name.rstrip()
     is_gguf = stored.startswith("gguf-")
@@ -164,7 +164,7 @@ def check_export(options, family, stored, flags, element, bound=NMSE):
 
 
 def check_export_refusals(options):
-    """What cannot be written leaves no file."""
+    """Failed exports leave no file."""
     config, weights = make_tiny.make("llama", seed=options.seed)
     weights["model.norm.weight"][0] = 1e6
     folder = os.path.join(options.work, "beyond-f16")
@@ -181,7 +181,7 @@ def check_export_refusals(options):
 
 
 def check_vision(options, seed):
-    """A small network of convolutions and norms, op by op in NumPy."""
+    """A small network of convolutions and norms, compared with NumPy."""
     path, model = export(options, "vision", os.path.join(options.inputs, "onnx-vision.mlir"))
     random = np.random.RandomState(seed)
     inputs = {}

@@ -26,7 +26,7 @@ def write_job(folder, name, path, inputs):
 
 
 def run_jobs(package, jobs):
-    """For each job ({name: array}, "") or (None, what went wrong)."""
+    """For each job ({name: array}, "") or (None, the error)."""
     result = subprocess.run(["node", os.path.join(HERE, "run_onnx.mjs"), package] + jobs, stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600)
     lines = result.stdout.decode().splitlines()

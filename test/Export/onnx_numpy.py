@@ -1,6 +1,6 @@
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What the nodes of an ONNX file compute, in NumPy, after the operators' specifications (opset 17)."""
+"""Evaluates the nodes of an ONNX file in NumPy, as specified for the operators of opset 17."""
 
 import math
 
@@ -70,7 +70,7 @@ def axes_of(x, axes):
 
 
 def reduce_max(x, axes=None, keepdims=1):
-    """Of no floats minus infinity, which opset 17 leaves open."""
+    """Minus infinity for an empty set of floats, which opset 17 leaves unspecified."""
     least = {"initial": -np.inf} if x.dtype.kind == "f" else {}
     return x.max(axes_of(x, axes), keepdims=bool(keepdims), **least)
 
@@ -89,7 +89,7 @@ def scatter_elements(x, indices, updates, axis=0):
 
 
 def top_k(x, k, axis=-1, largest=1, sorted=1):
-    """Of equal values the one with the lower index comes first."""
+    """Of equal values, the one with the lower index is first."""
     assert sorted
     order = np.argsort(-x if largest else x, axis, kind="stable")
     chosen = np.take(order, range(int(k[0])), axis)

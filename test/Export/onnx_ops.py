@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Every op of level linalg in ONNX: exported and equal to NumPy, or refused by a sentence that names it.
+"""Every op of level linalg in ONNX: exported with results equal to NumPy, or rejected with a specific error.
 
     onnx_ops.py --work DIR --llmir-translate PROGRAM [--onnxruntime DIR]
 
 The cases are those of the interpreter (test/Interpreter/MLLM, see mllm_oracle.py) and Inputs/onnx.cases. Each becomes a model with
-open sizes, which ONNX's checker takes; one file serves all runs of the case. With --onnxruntime (the directory of the
-npm package onnxruntime-web) the files are run by it, too.
+dynamic sizes, which ONNX's checker must accept; one file is used for all runs of the case. With --onnxruntime (the
+directory of the npm package onnxruntime-web) the files are also run by onnxruntime.
 """
 
 import glob
@@ -29,16 +29,16 @@ import onnx_node  # noqa: E402
 import onnx_numpy  # noqa: E402
 from checks import Checks, Command, fresh_folder, work_parser  # noqa: E402
 
-NMSE = 1e-9  # Against float64: room for constants of float32.
+NMSE = 1e-9  # Bound relative to float64: constants are float32.
 
-# Ops that opset 17 cannot say, or that are no computation: a model with one, and the sentence.
+# Ops without an equivalent in opset 17, or without a computation: a model with one, and the error.
 REFUSED = {
     "istft": ("%s: tensor<3x4x2xf32>, %w: tensor<4xf32>", "%s, %w {n_fft = 4 : i64, hop_length = 2 : i64}",
               "(tensor<3x4x2xf32>, tensor<4xf32>) -> tensor<6xf32>", "opset 17 has no inverse transform"),
     "customized": ("%x: tensor<2xf32>", "\"f\" id 4097(%x)", "(tensor<2xf32>) -> tensor<2xf32>",
                    "custom ops have no ONNX equivalent"),
 }
-# Their forms are in the cases: the sentence alone.
+# Ops whose forms are in the cases: only the error.
 REFUSED_CASES = {
     "paged_attn": "a paged cache is not a tensor",
     "radix_attn_swa_sink": "a paged cache is not a tensor",
@@ -46,7 +46,7 @@ REFUSED_CASES = {
     "flash_attention2_swa_sink": "sinks are not supported",
     "istft": "opset 17 has no inverse transform",
 }
-# Forms of ops that are exported otherwise: the arguments, the op that makes %0, the result's type, and the sentence.
+# Unsupported forms of supported ops: the arguments, the op that produces %0, the result type, and the error.
 REFUSED_FORMS = (
     ("%k: tensor<3x?x4xf32>", "%0, %1 = mllm.linalg.kv_cache %k, %k {layer = 0 : i64} : "
      "(tensor<3x?x4xf32>, tensor<3x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x?x4xf32>)", "tensor<?x?x4xf32>",
@@ -68,14 +68,14 @@ REFUSED_FORMS = (
      "eps = 1.0e-5 : f64} : tensor<1x33554432xf32>", "tensor<1x33554432xf32>",
      "layer_norm: a table of more than 16777216 elements would be materialized"),
 )
-# Some forms of an op that is exported otherwise.
+# Some forms of a supported op.
 PARTLY = ("only f32, i64, i32 and bool on the CPU are exported", "integer division rounds differently in ONNX",
           "the random generator is specific to LLMIR", "opset 17 has no antialiasing",
           "a factor that is not the quotient of the sizes", "a shape with several dynamic sizes is not supported",
           "is written twice in a step", "cannot be exported")
-# What these are of no values ONNX leaves open.
+# ONNX leaves these unspecified for empty sets.
 NO_VALUES = {"reduce_max", "reduce_min", "mean"}
-# Registers a layer and has no result: it is outside of graphs.
+# Registers a layer and has no result: not in graphs.
 NOT_IN_GRAPHS = {"register"}
 
 check = Checks()
@@ -135,7 +135,7 @@ def agrees(kind, actual, expected, bound):
         return bool(np.array_equal(actual, expected))
     finite = np.isfinite(expected)
     with np.errstate(over="ignore"):
-        rounded = actual.astype(np.float32)  # What is beyond float32 is infinite there.
+        rounded = actual.astype(np.float32)  # Values beyond the range of float32 are infinite there.
     if not np.array_equal(rounded[~finite], expected[~finite].astype(np.float32), equal_nan=True):
         return False
     error = np.sum(np.square(actual[finite] - expected[finite]))
@@ -172,7 +172,7 @@ def check_runs(options, case, path, names, jobs):
         # LLMIR rounds activations for bf16 weights, and documents that this is
         # not exported.
         least = 1e-4 if any(i.type.kind == "bf16" and i.symbol.startswith("@") for i in case.inputs) else NMSE
-        if options.onnxruntime and all(array.size for array in feeds.values()):  # It divides by the size of some.
+        if options.onnxruntime and all(array.size for array in feeds.values()):  # Divides by the size of some.
             name = "%s.%d" % (case.name, run)
             jobs.append((name, onnx_node.write_job(options.work, name, path, feeds), expected, least))
         for name, (kind, result, bound) in zip(order, expected):
@@ -181,7 +181,7 @@ def check_runs(options, case, path, names, jobs):
 
 
 def check_in_node(options, jobs):
-    """The same runs in float32, by another's hand."""
+    """The same runs in float32, by onnxruntime."""
     answers = onnx_node.run_jobs(options.onnxruntime, [job for _, job, _, _ in jobs])
     for (name, _, expected, least), (outputs, error) in zip(jobs, answers):
         if outputs is None:
@@ -192,13 +192,13 @@ def check_in_node(options, jobs):
 
 
 def check_case(options, case, names, exported, refused, jobs):
-    """Exported with open sizes, else with bound ones where one number does, or refused by one sentence."""
+    """Exported with dynamic sizes, else with static ones if all runs have the same, or rejected with one error."""
     source = os.path.join(options.work, case.name + ".mlir")
     path, code, errors = export(options, source, module_of(case))
     if code == 0:
         check_checker(case, path)
         exported |= kinds_of(case)
-        if not case.once:  # Caches are inputs and outputs there; onnx_models.py runs steps of whole decoders.
+        if not case.once:  # Caches are inputs and outputs; onnx_models.py runs steps of whole decoders.
             check_runs(options, case, path, names, jobs)
         return
     lines = [line for line in errors.split("\n") if "error:" in line]

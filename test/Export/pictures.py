@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Pictures of models: well-formed, nothing overlaps, every text fits, every module is there.
+"""Drawings of models: well-formed, without overlaps, every text fits, every module is drawn.
 
     pictures.py --work DIR --llmir PROGRAM --llmir-opt PROGRAM --llmir-translate PROGRAM --inputs DIR --demo DIR
 """
@@ -23,7 +23,7 @@ from checks import Checks, Command, fresh_folder, work_parser  # noqa: E402
 
 SVG = "{http://www.w3.org/2000/svg}"
 SIZES = {"h1": 22, "h2": 12.5, "title": 12.5}
-SLACK = 0.75  # Pixels by which rounding may move something.
+SLACK = 0.75  # Tolerance for rounding, in pixels.
 
 check = Checks()
 
@@ -157,19 +157,19 @@ def check_group(name, group, fonts, seen):
             spans.append((left, left + width, y))
     children = [(own_rect(child), child) for child in group.findall(SVG + "g")]
     for i, (one, child) in enumerate(children):
-        check(name + ": a box lies in its module", rect.holds(one), (one.__dict__, rect.__dict__))
+        check(name + ": a box is inside its module", rect.holds(one), (one.__dict__, rect.__dict__))
         for other, _ in children[:i]:
             check(name + ": boxes do not overlap", not one.overlaps(other), (one.__dict__, other.__dict__))
         check_group(name, child, fonts, seen)
     for path in group.findall(SVG + "path"):
         points = path_points(path.get("d"))
         crossed = [(p, r.__dict__) for p in points for r, _ in children if r.has_inside(*p)]
-        check(name + ": edges pass beside boxes", not crossed, crossed[:2])
+        check(name + ": edges do not cross boxes", not crossed, crossed[:2])
     return rect
 
 
 def check_svg(name, data, fonts):
-    """The picture's boxes by their titles; checks what holds for every picture."""
+    """The boxes by their titles; performs the checks common to all drawings."""
     try:
         root = ET.fromstring(data)
     except ET.ParseError as error:
@@ -196,7 +196,7 @@ def titles(groups, only_modules=False):
 
 
 def check_modules(options, name, model, groups):
-    """Each subgraph of the traced model is drawn, or one of a row of equal ones is."""
+    """Each subgraph of the traced model is drawn, or one of several equal ones."""
     result = options.llmir.run("compile", model, "--emit", "mllm")
     check(name + ": --emit mllm", result.code == 0, result.err)
     paths = re.findall(r"mllm\.graph\.subgraph @([\w.]+)", result.out)
@@ -230,7 +230,7 @@ def check_model(options, name, model, fonts):
 
 
 def check_documented(options):
-    """The picture in docs/ is the one that the command in the README makes."""
+    """The picture in docs/ equals the output of the command in the README."""
     path = os.path.join(options.work, "documented.svg")
     options.llmir("inspect", options.demo, "--graph", path)
     with open(path, "rb") as made, open(options.documented, "rb") as kept:

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Models on XNNPACK: equal to the reference interpreter, with the share of the work that the library does.
+"""Models on XNNPACK: equal to the reference interpreter, with the expected share of the work in XNNPACK.
 
     xnnpack_models.py --work DIR --llmir PROGRAM --llmir-translate PROGRAM --inputs DIR [--seed N]
 
-llmir-translate compares; this script says what must be run where, and that a wrong sum is seen.
+llmir-translate compares; this script checks the supported ops, and that an error is detected.
 """
 
 import os
@@ -25,7 +25,7 @@ SHARE = re.compile(r"xnnpack, (\d+) tokens after \d+: (\d+) of (\d+) ops, ([0-9.
 
 
 def check_run(name, result, least_share, tokens, results):
-    """A run that succeeded: a static graph for each number of tokens, so much of the work in XNNPACK, so many results."""
+    """Checks a successful run: a static graph per number of tokens, the share of the work in XNNPACK, the number of results."""
     text = result.out
     check(name + ": runs", result.code == 0, result)
     shares = SHARE.findall(text)
@@ -38,7 +38,7 @@ def check_run(name, result, least_share, tokens, results):
 
 
 def check_decoder(options, family, ops_left, least_share):
-    """Prefill of 7 tokens, then 1, 1 and 3, of a checkpoint's weights."""
+    """Prefill of 7 tokens, then 1, 1 and 3, with a checkpoint's weights."""
     config, weights = make_tiny.make(family, seed=options.seed)
     folder = os.path.join(options.work, family)
     make_tiny.write_hf(folder, config, weights)
@@ -59,7 +59,7 @@ def check_decoder(options, family, ops_left, least_share):
     make_tiny.write_hf(other, *make_tiny.make(family, seed=options.seed, layers=1))
     result = options.translate.run("--run-xnnpack", source, "--xnnpack-weights=" + other, "--xnnpack-steps=5")
     check(family + " with too few weights", result.code != 0 and re.search(r"\b(?:layers|h)\.1\.", result.err), result)
-    # Roundings of f32 are seen: the bound means something.
+    # A tighter bound fails: rounding of f32 is detected.
     result = options.translate.run("--run-xnnpack", source, "--xnnpack-weights=" + folder, "--xnnpack-steps=7",
                                    "--xnnpack-bound=1e-18")
     check(family + ": the bound", result.code != 0 and "more than 1.0e-18" in result.err, result)

@@ -1,4 +1,4 @@
-"""An installation that is moved to another folder works there, and programs of another project use it.
+"""A relocated installation works, and other projects can use it.
 
 install.py --source DIR --build DIR --llvm-tools DIR --work DIR
 """
@@ -26,7 +26,7 @@ class Installation:
         self.tools = options.llvm_tools
         with open(os.path.join(self.build, "CMakeCache.txt"), encoding="utf-8") as stream:
             self.cache = dict(re.findall(r"^(\w+):\w+=(.*)$", stream.read(), re.M))
-        # Neither the name nor the depth of the directory is that of the first one, and it has a space.
+        # The directory has another name and depth than the first one, and a space.
         self.prefix = os.path.join(self.work, "moved", "to here")
         self.artifact = os.path.join(self.work, "demo.llmir")
         self.version = self.cache["CMAKE_PROJECT_VERSION"]
@@ -66,7 +66,7 @@ def install(at):
 
 
 def check_files(at):
-    """Nothing that was installed names the directories of the source, of the build, or of the first prefix."""
+    """No installed file contains the paths of the source, of the build, or of the first prefix."""
     wrong = []
     for folder, _, names in os.walk(at.prefix):
         for name in names:
@@ -83,7 +83,7 @@ def check_files(at):
 
 
 def check_version(at):
-    """One version, CMakeLists.txt's: of the command, of the package and of the changelog."""
+    """The command, the package and the changelog have the version of CMakeLists.txt."""
     code, said = at.run(at.program("llmir"), "--version")
     check("the command's version", code == 0 and said.strip() == "llmir " + at.version, said)
     with open(os.path.join(at.prefix, "share/doc/llmir/CHANGELOG.md"), encoding="utf-8") as stream:
@@ -96,7 +96,7 @@ def check_version(at):
 
 
 def find_package(at, arguments, *flags):
-    """A project that only finds the package: the exit code and the output of its configuration."""
+    """Configures a project that only finds the package; returns the exit code and the output."""
     folder = os.path.join(at.work, "finder")
     fresh_folder(folder)
     with open(os.path.join(folder, "CMakeLists.txt"), "w", encoding="utf-8") as stream:
@@ -121,7 +121,7 @@ def check_refusals(at):
 
 
 def check_build_folder(at):
-    """A build directory is found as a prefix is; one of the runtime alone needs no LLVM and has no compiler."""
+    """A build directory can be used like a prefix; a runtime-only one requires no LLVM and has no compiler."""
     code, said = find_package(at, "COMPONENTS compiler", "-DCMAKE_PREFIX_PATH=" + at.build)
     check("the package of the build directory", code == 0, said[-800:])
     alone = os.path.join(at.work, "runtime build")
@@ -149,7 +149,7 @@ def check_command(at):
 
 
 def check_runtime_project(at):
-    """A program that runs an artifact is configured and built without MLIR, and gives the results of llmir."""
+    """A program that runs an artifact is built without MLIR, and has the results of llmir."""
     folder = at.build_project("runtime project", "-DONLY_RUNTIME=ON", *without_mlir())
     program = os.path.join(folder, "run_artifact")
     code, text = at.run(program, at.artifact, PROMPT, "12")
@@ -178,7 +178,7 @@ def check_whole_project(at):
 
 
 def check_headers(at):
-    """Every header that was installed can be compiled from there: those of the runtime without MLIR's directory."""
+    """Every installed header compiles; those of the runtime without MLIR's headers."""
     include = os.path.join(at.prefix, "include")
     found = sorted(os.path.relpath(os.path.join(folder, name), include) for folder, _, names in os.walk(include)
                    for name in names if name.endswith((".h", ".hpp")))
@@ -195,7 +195,7 @@ def check_headers(at):
 
 
 def mlir_headers(at):
-    """MLIR's directory of headers."""
+    """The directory of MLIR's headers."""
     return os.path.normpath(os.path.join(at.cache["MLIR_DIR"], "..", "..", "..", "include"))
 
 
@@ -212,7 +212,7 @@ def main():
     check_whole_project(at)
     check_headers(at)
     if not check.failures:
-        shutil.rmtree(at.prefix)  # It is as large as the build's programs and libraries.
+        shutil.rmtree(at.prefix)  # It is as large as the programs and libraries of the build.
     return check.finish()
 
 

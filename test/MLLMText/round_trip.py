@@ -1,10 +1,10 @@
-"""Every op of the mllm dialect, printed in the MLLM text format and read back.
+"""Prints every op of the mllm dialect in the MLLM text format and parses it.
 
 round_trip.py TRANSLATE OPT TABLE DIR...
 
 Each section of each .mlir file of the directories that llmir-opt accepts goes MLIR →
-notation → MLIR, and must come back as the same MLIR. TABLE lists the ops
-(GeneratedOps.inc); one that no section holds is an error.
+text format → MLIR, and must yield the same MLIR. TABLE lists the ops
+(GeneratedOps.inc); an op that occurs in no section is an error.
 """
 
 import os
@@ -45,7 +45,7 @@ def main():
                     kept.write(notation.data)
                 check(f"{place}: is read back", False, f"{back} (in {kept.name})")
                 continue
-            # As llmir-opt prints it, which may have other dialects than the translator.
+            # As printed by llmir-opt, which may have other dialects than llmir-translate.
             back = opt.run("-", stdin=back.data)
             same = back.code == 0 and back.out.split() == text.split()
             check(f"{place}: comes back as the same module", same, f"{back}\ninstead of\n{text}")

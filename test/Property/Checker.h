@@ -60,7 +60,7 @@ using Firings = std::map<std::string, std::map<std::string, uint64_t>>;
 /// One program.
 class Checker {
 public:
-  /// The semantics of the program; `failure` is the error if it has none.
+  /// The semantics of the program; `failure` is the error if evaluation fails.
   Checker(mlir::ModuleOp module, uint64_t seed);
   ~Checker();
 

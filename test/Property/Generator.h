@@ -115,7 +115,7 @@ inline void choose(Program &p, const std::vector<Piece> &pieces) {
   p.among(pieces)(p);
 }
 
-/// An op whose operands and result are alike.
+/// An op whose operands and result have the same type.
 inline Value unary(Program &p, const std::string &text, const Value &x) {
   return p.emit(text + " : " + typeOf(x), x.shape, x.element);
 }

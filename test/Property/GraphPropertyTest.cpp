@@ -153,9 +153,9 @@ private:
 } // namespace
 
 /// Whether the compiler reported an unsupported case, which is not a failure:
-/// cut fewer ops than there are stages, give a size to a cache whose length in
-/// a call or a turn nobody says, append to it behind a branch that may have
-/// done so, follow a recipe that no matrix fits.
+/// fewer ops than pipeline stages, a cache of unknown length in a call or an
+/// iteration, an append after a branch that may contain one, a recipe without
+/// a matching matrix.
 static bool isRefusal(StringRef errors) {
   constexpr StringLiteral refusals[] = {
       "too few for",

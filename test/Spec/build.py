@@ -1,12 +1,10 @@
-"""Configuring and building, as the specification has it: with Ninja and Make, with GCC and clang, of the commands
-that the README shows.
+"""Configures and builds as specified: with Ninja and Make, with GCC and clang, by the commands of the README.
 
 build.py --source DIR --build DIR --work DIR [--whole]
 
-BUILD is the directory that the tests run from: what it was built from and into is read there. In WORK a clone is
-configured as the README says, and a program of the runtime is built with GCC and Ninja and with clang and Make. With
---whole the clone is built from nothing, by the compiler that BUILD was not built by, and runs tests by itself, which
-takes as long as the project's build.
+BUILD is the build directory of the tests, whose configuration is read. In WORK a clone is configured by the commands
+of the README, and a program of the runtime is built with GCC and Ninja and with clang and Make. With --whole the clone
+is built completely, by the compiler that BUILD was not built by, and runs tests, which takes as long as a full build.
 """
 
 import argparse
@@ -20,7 +18,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from checks import Checks, fresh_folder, work_parser  # noqa: E402
 
 check = Checks()
-FLOOR = (3, 20)  # Of CMake: docs/decisions/0002-stock-llvm.md.
+FLOOR = (3, 20)  # The minimum version of CMake: docs/decisions/0002-stock-llvm.md.
 LINE_OF_EXAMPLE = "sequence 100: 19 tokens in 2 blocks of 16"
 COMPILED = re.compile(r"^build (\S+\.o): CXX_COMPILER\S* (\S+\.cpp).*\n((?:  .*\n)*)", re.M)
 LINKED = re.compile(r"^build ((?:bin|lib)/\S+?)(?: .*)?: CXX_(?:EXECUTABLE|SHARED_LIBRARY|MODULE_LIBRARY)_LINKER", re.M)
@@ -44,7 +42,7 @@ def cache_of(folder):
 
 
 def build_commands(source):
-    """The lines of the README from the new directory to the tests."""
+    """The commands of the README from creating the build directory to running tests."""
     blocks = [block.strip().split("\n") for block in re.findall(r"```bash\n(.*?)```", read(source, "README.md"), re.S)]
     found = [block for block in blocks if block[0].startswith("mkdir build")]
     check("the README says how to build", len(found) == 1 and len(found[0]) == 4, found)
@@ -56,10 +54,10 @@ def clone(options):
     if not os.path.exists(os.path.join(options.source, ".git")):
         check.skip("clone", "%s is not a clone" % options.source)
         return None
-    settings = os.path.join(options.work, "gitconfig")  # The source may be another user's.
+    settings = os.path.join(options.work, "gitconfig")  # The source may be owned by another user.
     with open(settings, "w", encoding="utf-8") as stream:
         stream.write("[safe]\n\tdirectory = *\n")
-    # SPEC: 46 101: a clone has all that configuring and building need.
+    # SPEC: 46 101: a clone contains everything that configuration and build require.
     code, said = run("git clone --quiet '%s' llmir && cd llmir && git status --porcelain" % options.source,
                      options.work, GIT_CONFIG_GLOBAL=settings)
     check("clone", code == 0 and not said, said)
@@ -67,7 +65,7 @@ def clone(options):
 
 
 def check_products(options):
-    """What a plain `ninja` or `make` made in BUILD: every program and library is there, and those for people run."""
+    """The results of a plain `ninja` or `make` in BUILD: every program and library exists, and tools run."""
     cache = cache_of(options.build)
     listed = []
     if cache["CMAKE_GENERATOR"] == "Ninja":
@@ -110,14 +108,14 @@ def check_language(options):
 
 
 def check_floor(options):
-    """CMake's floor is what LLVM's modules need, and older ones are refused by CMake itself."""
+    """The minimum version of CMake is that of LLVM's modules; CMake itself rejects older versions."""
     # SPEC: 42 98
     for path in ("CMakeLists.txt", "CMakePresets.json", "README.md", "docs/DeveloperGuide.md"):
         found = re.findall(r"cmake_minimum_required\(VERSION (\d+)\.(\d+)\)|CMake (\d+)\.(\d+)"
                            r'|"major": (\d+), "minor": (\d+)', read(options.source, path))
         versions = {tuple(int(part) for part in match if part) for match in found}
         check("%s asks for CMake %d.%d" % ((path,) + FLOOR), versions == {FLOOR}, versions)
-    # The command is new in CMake 3.20, and without this module no op of a dialect is generated.
+    # The command is new in CMake 3.20, and generating ops requires this module.
     module = os.path.join(cache_of(options.build)["LLVM_DIR"], "TableGen.cmake")
     check("LLVM's TableGen.cmake calls cmake_path", "cmake_path(" in read(module), module)
 
@@ -155,7 +153,7 @@ def follow_readme(options, source, whole):
         return
     folder, configure, build, test = commands
     chosen = other_compiler(options) if whole else {}
-    # SPEC: 47 48 102: a new directory, and no further argument.
+    # SPEC: 47 48 102: a new directory, without further arguments.
     code, said = run(folder + " && " + configure, source, **chosen)
     check("; ".join([folder, configure]), code == 0 and "Build files have been written" in said, said[-1500:])
     if code or not whole:
@@ -173,7 +171,7 @@ def follow_readme(options, source, whole):
 
 
 def check_test_target(options):
-    """The command of check-llmir runs lit's tests: here one of them, of which the programs are built."""
+    """The command of check-llmir runs lit's tests: here one of them whose programs have been built."""
     if cache_of(options.build)["CMAKE_GENERATOR"] == "Ninja":
         code, said = run("ninja -t commands check-llmir", options.build)
     else:

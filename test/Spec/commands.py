@@ -1,9 +1,9 @@
-"""The commands that the README, the page of features and the developer guide show, run as they are written there.
+"""Runs the commands in the README, the features page and the developer guide verbatim.
 
 commands.py --source DIR --build DIR --work DIR
 
-MODEL, or model.gguf, is the demo model for the README; MODEL is a tiny one for the developer guide, which shows every
-form of a model, and the demo model for the page of features.
+MODEL and model.gguf are the demo model in the README and the features page, and a tiny one in the developer guide,
+which shows every form of a model.
 """
 
 import os
@@ -67,7 +67,7 @@ def read_page(options, page):
 
 
 def check_names(options, text):
-    """The passes that the page of features names exist, and it has every command of llmir."""
+    """All passes on the features page exist, and it lists every command of llmir."""
     known = set()
     for name in ("LLM", "MLLM", "Conversion", "Codegen"):
         known.update(re.findall(r"^### `(-[\w-]+)`", read_page(options, "docs/Reference/%sPasses.md" % name), re.M))
@@ -114,7 +114,7 @@ def main():
     for name in ("source", "build", "work"):
         setattr(options, name, os.path.abspath(getattr(options, name)))
     fresh_folder(options.work)
-    # As in a clone that has been built.
+    # As in a built clone.
     for name, target in (("build", options.build), ("models", options.source + "/models"),
                          ("examples", options.source + "/examples")):
         os.symlink(target, os.path.join(options.work, name))

@@ -1,5 +1,5 @@
-"""Models of every family and of both containers are one IR: the steps that they become differ in sizes and in which
-ops of the `llm` dialect they have, and every one goes through the same pipelines.
+"""Models of all families and both containers have a common IR: their steps differ only in sizes and in the ops of
+the `llm` dialect that they contain, and the same pipelines process all of them.
 
 families.py --work DIR --llmir PROGRAM --llmir-opt PROGRAM
 """
@@ -82,7 +82,7 @@ class Family:
         check(self.name + ": optimized", made.code == 0 and len(functions) == 2, functions or made)
 
     def check_results(self):
-        """What the other test of families, which compares those of directories with NumPy, does not: those of GGUF files."""
+        """Complements the test that compares models from directories with NumPy: models from GGUF files."""
         # SPEC: 3 6 27
         error = nmse(self.logits(self.models[1]), Model(self.config, self.weights).forward(IDS))
         check(self.name + ": of the GGUF file runs", error < 1e-8, error)

@@ -1,4 +1,4 @@
-"""utils/spec_coverage.py finds each kind of hole: holes.py SOURCE SCRATCH"""
+"""Tests that utils/spec_coverage.py detects each kind of missing coverage: holes.py SOURCE SCRATCH"""
 
 import json
 import os

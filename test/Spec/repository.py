@@ -1,6 +1,6 @@
 """The specification of the repository itself: its name, license and directories, and how to contribute.
-What can run is run: definitions are read by TableGen, headers compiled, tests listed by lit, and rules for
-contributors broken in a copy, where the checks must notice.
+Definitions are processed by TableGen, headers are compiled, tests are listed by lit, and rules for contributors are
+violated in a copy, which the checks must detect.
 
 repository.py --source DIR --build DIR --llvm-tools DIR --work DIR
 """
@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from checks import Checks, fresh_folder, work_parser  # noqa: E402
 
 check = Checks()
-# The words of Apache's text and of LLVM's exceptions, joined by single spaces.
+# The words of the Apache license and of LLVM's exceptions, joined by single spaces.
 APACHE = "0ffddef9e48f8a09aed5caf2d44f7ba1c1be2d9b8e0a6f693b1635b2d5566645"
 EXCEPTIONS = "7e0295ae5b3d98fcb706057590739cb59b412de7c3189cd48254f4477b809069"
 DIALECT = "include/mlir/Dialect/LLM"
@@ -40,7 +40,7 @@ class Repository:
         return result.returncode, result.stdout
 
     def git_settings(self):
-        """A file of settings: the source may be another user's, and commits need a name."""
+        """Git settings: the source may be owned by another user, and commits require a name."""
         path = os.path.join(self.work, "gitconfig")
         with open(path, "w", encoding="utf-8") as stream:
             stream.write("[safe]\n\tdirectory = *\n[user]\n\tname = A\n\temail = a@example.org\n")
@@ -50,14 +50,14 @@ class Repository:
         return sorted(name for name in os.listdir(os.path.join(self.source, folder)) if name.endswith(ending))
 
     def records(self, path):
-        """What TableGen makes of a file of definitions."""
+        """The output of TableGen for a definition file."""
         code, said = self.run(os.path.join(self.tools, "llvm-tblgen"), "--dump-json", path, "-I", "include",
                               "-I", os.path.join(os.path.dirname(self.cache["MLIR_DIR"]), "../../include"))
         check("TableGen reads " + path, code == 0, said[:400])
         return json.loads(said) if code == 0 else {"!instanceof": {}}
 
     def tests(self, folder):
-        """What lit runs of a directory of test/."""
+        """The tests that lit finds in a directory of test/."""
         code, said = self.run(self.cache["LLMIR_PYTHON"], self.cache["LLMIR_LIT"], "--show-tests", "--filter",
                               re.escape(folder) + "/", os.path.join(self.build, "test"))
         check("lit lists " + folder, code == 0, said[:400])
@@ -153,7 +153,7 @@ def check_licence(at):
 
 
 def check_readme(at):
-    """The README is short, and its tables name each family, format and level that the sources have."""
+    """The README is short, and its tables list each family, format and level of the sources."""
     text = at.read("README.md")
     check("it has fewer than 150 lines", text.count("\n") < 150, text.count("\n"))
     tables = "\n".join(re.findall(r"^\|.*$", text.partition("## How it works")[0], re.M)).lower()
@@ -248,7 +248,7 @@ def check_style(at):
 
 
 def check_changes(at):
-    """In a clone, on a branch: a rule of an op without a test, and a page that a change has made wrong, are noticed."""
+    """In a clone, on a branch: detects a rule of an op without a test, and an outdated generated page."""
     if not os.path.exists(os.path.join(at.source, ".git")):
         check.skip("changes", "%s is not a clone" % at.source)
         return

@@ -27,8 +27,8 @@
 
 namespace llmir {
 
-/// A path below LLMIR_TEST_DATA (by default ../shared/data beside the sources);
-/// empty if it does not exist.
+/// A path below LLMIR_TEST_DATA (by default ../shared/data next to the
+/// sources); empty if it does not exist.
 inline std::string testData(const std::string &path) {
   const char *root = std::getenv("LLMIR_TEST_DATA");
   std::string full =

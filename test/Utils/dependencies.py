@@ -1,4 +1,4 @@
-"""utils/lint.py reports what breaks the table of areas: dependencies.py SOURCE SCRATCH"""
+"""Tests that utils/lint.py reports violations of the table of areas: dependencies.py SOURCE SCRATCH"""
 
 import os
 import shutil
@@ -50,7 +50,7 @@ show("sources of another area", ("lib/Export/A.cpp", ["../Frontend/A.h"]), ("lib
 show("the runtime includes MLIR", ("lib/Runtime/A.cpp", ["mlir/IR/A.h"]), ("tools/llmir/A.cpp", ["llvm/A.h"]))
 show("a directory of no area", ("lib/Other/A.cpp", []), ("lib/Codegen/A.cpp", ["llmir/Other/A.h"]))
 
-# The table itself: an area may use lower ones only, and the page has the same rows.
+# The table itself: areas depend on lower ones only, and the page has the same rows.
 findings()
 with open(LINT) as stream:
     text = stream.read()

@@ -1,15 +1,15 @@
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A tokenizer.json with a token for each byte and nothing else, for tests of what comes before and after the model.
+"""A tokenizer.json with one token per byte, for tests of the other stages of tokenization.
 
-A text's tokens decode to what the normalizer made of it.
+Decoding the tokens of a text yields the normalized text.
 """
 
 import json
 
 
 def alphabet():
-    """The character that stands for each byte in byte-level vocabularies."""
+    """The character that represents each byte in byte-level vocabularies."""
     shown = [*range(0x21, 0x7f), *range(0xa1, 0xad), *range(0xae, 0x100)]
     hidden = [byte for byte in range(256) if byte not in shown]
     characters = {byte: chr(byte) for byte in shown}
@@ -18,7 +18,7 @@ def alphabet():
 
 
 def write_byte_tokenizer(path, normalizer=None, decoder=None):
-    """Token `b` is the byte `b`. `normalizer` and `decoder` are stages, or lists of them."""
+    """Token `b` is the byte `b`. `normalizer` and `decoder` are stages or lists of stages."""
     def sequence(stages, key):
         return {"type": "Sequence", key: stages} if isinstance(stages, list) else stages
     data = {

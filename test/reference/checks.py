@@ -1,6 +1,6 @@
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What the scripts of tests share: counted checks, commands that are run, arguments and the work folder.
+"""Utilities of test scripts: counted checks, commands, arguments and the work directory.
 
     check = Checks()
 
@@ -21,13 +21,13 @@ import platform
 import shutil
 import subprocess
 
-MOST_SHOWN = 2000  # Characters of what a failed check was given to show.
+MOST_SHOWN = 2000  # Maximum characters of the details of a failed check.
 
 
 class Checks:
-    """Called with a name and what must hold; says what does not and goes on.
+    """Counts checks, called with a name and a condition; failures are printed.
 
-    With shows_all, what holds is printed too, with what was measured."""
+    With shows_all, checks that pass are printed as well, with their measurements."""
 
     def __init__(self, shows_all=False):
         self.shows_all = shows_all
@@ -52,14 +52,14 @@ class Checks:
         print("%s %s: %s" % (word, name, shown), flush=True)
 
     def finish(self):
-        """Prints the counts; the exit code, which is 1 where a check failed or there was none."""
+        """Prints the counts and returns the exit code: 1 if a check failed or none was executed."""
         print("%d passed, %d failed%s" % (self.passed, len(self.failures),
                                           ", %d skipped" % len(self.skipped) if self.skipped else ""))
         return 1 if self.failures or not (self.passed or self.skipped) else 0
 
 
 class Answer:
-    """What a command gave: its exit code and what it printed, `data` being the bytes of `out`."""
+    """Result of a command: its exit code and output; `data` are the bytes of `out`."""
 
     def __init__(self, line, result):
         self.line, self.code, self.data = line, result.returncode, result.stdout
@@ -71,7 +71,7 @@ class Answer:
 
 
 class Command:
-    """A program. `cache` is the directory that stands for the user's cache."""
+    """A program. `cache` is the directory used as the user's cache."""
 
     def __init__(self, program, cache=None):
         self.program = program
@@ -82,20 +82,20 @@ class Command:
             self.environment["XDG_CACHE_HOME"] = cache
 
     def run(self, *arguments, stdin=b"", timeout=600, **variables):
-        """The answer to the arguments, whatever it is."""
+        """Runs the program and returns its result, successful or not."""
         line = [str(word) for word in (self.program,) + arguments]
         return Answer(line, subprocess.run(line, input=stdin, env=dict(self.environment, **variables), timeout=timeout,
                                            stdout=subprocess.PIPE, stderr=subprocess.PIPE))
 
     def __call__(self, *arguments, **how):
-        """What the program prints; the script ends where it fails."""
+        """Returns the output of the program; exits if it fails."""
         answer = self.run(*arguments, **how)
         if answer.code:
             raise SystemExit(repr(answer)[:MOST_SHOWN])
         return answer.out
 
     def refuse(self, *arguments, **how):
-        """What the program says against the arguments; the script ends where it says nothing."""
+        """Returns the error output of the program; exits if it succeeds."""
         answer = self.run(*arguments, **how)
         if not answer.code:
             raise SystemExit("nothing is refused: " + repr(answer)[:MOST_SHOWN])
@@ -103,13 +103,13 @@ class Command:
 
 
 def quick_level():
-    """--target for what no level changes: the lowest level of this kind of machine. Its code is made in a third of the
-    time that code for registers of 512 bits takes."""
+    """--target for tests that do not depend on the level: the lowest level of this architecture, which compiles in a
+    third of the time of code for 512-bit registers."""
     return "x86-64-v3" if platform.machine() == "x86_64" else "native"
 
 
 def work_parser(description, *names):
-    """A parser of --work DIR and of a flag for each name, which are required."""
+    """A parser with the required arguments --work DIR and one flag per name."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("work",) + names:
         parser.add_argument("--" + name, required=True)

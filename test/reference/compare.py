@@ -6,19 +6,19 @@
     compare.py --llmir build/bin/llmir --suite all
     compare.py --llmir build/bin/llmir --suite formats --filter qwen3 --verbose
 
-Makes tiny random models, runs the command on them, and checks what it answers:
+Creates tiny random models, runs the command on them, and checks the results:
 
   f32       every family with float32 weights and float32 KV: logits of every position within NMSE
             1e-9, equal greedy ids over 64 tokens, equal bits from safetensors and from GGUF, with
             one thread and with two
-  families  the same for what families may vary: odd sizes, tying, biases, rope scaling, shards,
+  families  the same for variants of the families: odd sizes, tying, biases, rope scaling, shards,
             both dialects of config.json, prompts longer than a step
   formats   weights in every other format (of a family of llama3's architecture in bf16 alone, unless
             LLMIR_LONG_TESTS is set) with bf16 KV: NMSE at most 1.5 times that of the
-            reference rounded where the compiler rounds; the largest logit in its place wherever it leads by
-            more than rounding can move it; equal bits from safetensors and from GGUF; other KV
+            reference rounded where the compiler rounds; the same largest logit wherever its lead
+            exceeds the rounding error; equal bits from safetensors and from GGUF; other KV
             types by flag
-  real      trained models (folder LLMIR_TEST_DATA) give their expected ids
+  real      trained models (directory LLMIR_TEST_DATA) generate their expected ids
 
 One line per check, then `N passed, N failed`; exit status 1 if a check failed.
 """
@@ -49,20 +49,20 @@ CLEAR_LEAD = 6.0      # times the rounded reference's RMS error: no rounding ove
 F32_LEAD = 1e-3       # the same for float32 alone, absolute
 TOKENS = 77           # several KV blocks, the last of them partly filled
 GREEDY_TOKENS = 64
-# Of llama3's architecture, with other sizes: every format of theirs is a long test.
+# Same architecture as llama3, with other sizes: their formats are long tests.
 SAME_ARCHITECTURE = ("llama", "smollm2", "tinyllama")
 
 
 class Failure(Exception):
-    """What a check found wrong."""
+    """A failed check, with the reason."""
 
 
 class Skip(Exception):
-    """Why a check could not run."""
+    """A check that could not run, with the reason."""
 
 
 class Command(object):
-    """The `llmir` binary, with a compile cache of its own."""
+    """The `llmir` binary, with a separate compile cache."""
 
     def __init__(self, path, temp, verbose, timeout):
         self.path, self.temp, self.verbose, self.timeout = path, temp, verbose, timeout
@@ -88,7 +88,7 @@ class Command(object):
         return done.stdout.decode("utf-8")
 
     def compiled(self, model):
-        """An artifact with code that is made soonest."""
+        """An artifact for the level that compiles fastest."""
         artifact = model + ".llmir"
         self._call(["compile", model, "-o", artifact, "--target", quick_level()])
         return artifact
@@ -112,7 +112,7 @@ class Command(object):
         return answer
 
     def run(self, model, prompt, count, flags=()):
-        """`run --temp 0 --json`: its JSON object, the ids being greedy ones."""
+        """`run --temp 0 --json`: its JSON object, with greedy ids."""
         text = self._call(["run", model, "--prompt-ids", ",".join(map(str, prompt)), "-n",
                            str(count), "--temp", "0", "--json"] + self.cache + list(flags))
         try:
@@ -128,7 +128,7 @@ class Command(object):
 
 
 class Report(Checks):
-    """Counted checks that are actions: what an action returns is the note, what it raises a failure."""
+    """Counted checks that are functions: the return value is the note, an exception is a failure."""
 
     def __init__(self, only):
         super().__init__(shows_all=True)
@@ -146,7 +146,7 @@ class Report(Checks):
 
 
 class TinyModel(object):
-    """One set of random weights: its files, its reference, and inputs that suit a test."""
+    """One set of random weights: its files, its reference, and inputs suitable for a test."""
 
     def __init__(self, temp, label, family, dtype="f32", gguf_type=None, dialect="old", shards=1,
                  tokens=TOKENS, seed=0, **options):
@@ -162,7 +162,7 @@ class TinyModel(object):
         self.answers, self.artifact = {}, None
 
     def answer(self, command, path, ids):
-        """The command's logits for the file or directory, asked for once."""
+        """The command's logits for the file or directory, computed once."""
         if path not in self.answers:
             self.answers[path] = command.logits(path, ids)
         return self.answers[path]
@@ -180,8 +180,8 @@ class TinyModel(object):
     def input(self, kv=None):
         """-> (ids, exact logits, rounded logits or None).
 
-        With a type of KV cache: ids for which the rounded reference keeps every clear lead, so that
-        a command that loses one has no excuse."""
+        With a type of KV cache: ids for which the rounded reference keeps every clear lead, so the
+        command must keep it, too."""
         for seed in range(50):
             ids = self.random_ids(seed, self.tokens)
             exact = self.reference.forward(ids)
@@ -193,7 +193,7 @@ class TinyModel(object):
         raise Failure("no input found for which the rounded reference keeps every clear lead")
 
     def greedy(self):
-        """-> (prompt, ids): a continuation that float32 cannot change, and not a short cycle."""
+        """-> (prompt, ids): a continuation that rounding to float32 cannot change and that is not a short cycle."""
         for seed in range(100, 200):
             if self.continuation is not None:
                 return self.continuation
@@ -210,14 +210,14 @@ def clear_lead(rounded, exact):
 
 
 def lost_leads(answer, exact, lead):
-    """Positions where the reference's best logit leads clearly and the answer has another."""
+    """Positions where the reference's best logit has a clear lead and the command's best logit is another."""
     clear = top_two_margin(exact) > lead
     return [int(i) for i in
             np.nonzero(clear & (np.argmax(answer, -1) != np.argmax(exact, -1)))[0]]
 
 
 def close(answer, exact, bound):
-    """The note of a passing check; raises Failure with the worst row otherwise."""
+    """Returns the note of a passing check; raises Failure with the worst row otherwise."""
     if answer.shape != exact.shape:
         raise Failure("logits are %s, want %s" % (answer.shape, exact.shape))
     error = nmse(answer, exact)
@@ -238,8 +238,8 @@ def same_bits(a, b):
 
 
 def f32_checks(command, report, temp, label, family, **options):
-    """The checks of a model with float32 weights, in both containers: the directory with the machine's own code, the file
-    with that of a lower level, which adds in the same order."""
+    """The checks of a model with float32 weights, in both containers: the directory with code for this CPU, the file
+    with code for a lower level, which accumulates in the same order."""
     if report.only and not any(report.only in label + name for name in
                                (" logits", " greedy", " gguf", " gguf greedy", " threads")):
         return
@@ -334,7 +334,7 @@ def suite_formats(command, report, temp):
                   odd=True)
     format_checks(command, report, temp, "formats/qwen3 f16 odd sizes", "qwen3", dtype="f16",
                   odd=True)
-    for gguf_type in ("q8_0", "q4_0"):  # rows of 172 stay f16 beside the blocks
+    for gguf_type in ("q8_0", "q4_0"):  # rows of 172 remain f16
         format_checks(command, report, temp, "formats/llama %s mixed" % gguf_type, "llama",
                       gguf_type=gguf_type, intermediate=172, vocab=259)
     format_checks(command, report, temp, "formats/llama q4_1", "llama", gguf_type="q4_1")
@@ -346,7 +346,7 @@ def suite_formats(command, report, temp):
 
 
 def format_checks(command, report, temp, label, family, **options):
-    """The checks of a model whose weights are not float32; KV is bf16, as `--kv auto` says."""
+    """The checks of a model whose weights are not float32; KV is bf16, the choice of `--kv auto`."""
     if report.only and not any(report.only in label + name for name in (" logits", " bits")):
         return
     model = TinyModel(temp, label, family, **options)
@@ -375,7 +375,7 @@ def close_rounded(answer, exact, rounded):
 
 
 def kv_checks(command, report, temp):
-    """--kv names the type, whatever the weights are."""
+    """--kv selects the type for any weights."""
     for weights, kv in (("bf16", "f32"), ("f16", "f32"), ("q8_0", "f32"), ("q4_0", "f32"),
                         ("f32", "bf16"), ("f32", "f16"), ("bf16", "f16"), ("bf16", "bf16")):
         label = "formats/llama3 %s --kv %s" % (weights, kv)
@@ -430,7 +430,7 @@ def minimind(command, temp):
 
 
 def nano_sort_logits(command, folder):
-    """The logits are those that PyTorch computed."""
+    """The logits equal those computed by PyTorch."""
     path = os.path.join(folder, "gpt-nano-sort-t0-partials.json")
     if not os.path.exists(path):
         raise Skip("no %s (set LLMIR_TEST_DATA)" % path)
@@ -447,7 +447,7 @@ def nano_sort_logits(command, folder):
 
 
 def nano_sort_ids(command, folder):
-    """Every 40th of the 729 inputs comes back sorted."""
+    """Every 40th of the 729 inputs is sorted."""
     path = os.path.join(folder, "expected.jsonl")
     if not os.path.exists(path):
         raise Skip("no %s (set LLMIR_TEST_DATA)" % path)
@@ -459,7 +459,7 @@ def nano_sort_ids(command, folder):
 
 
 def rounding_lead(path, kv, texts):
-    """A lead that rounding cannot overturn in these texts, by the rounded reference."""
+    """A lead that rounding cannot overturn in these texts, according to the rounded reference."""
     model, most = load(path), F32_LEAD
     if kv == "f32" and not set(model.formats.values()) - {"f32", "f16"}:
         return most  # nothing is rounded below float32
@@ -469,8 +469,8 @@ def rounding_lead(path, kv, texts):
 
 
 def expected_ids(command, path, expected_file, kv, flags=()):
-    """Greedy ids are the expected ones, but where the expected id leads by no more than rounding
-    can overturn; there the expected id is put in its place and decoding goes on behind it."""
+    """Greedy ids are the expected ones unless the lead of the expected id is so small that rounding
+    can overturn it; decoding then continues with the expected id."""
     if not os.path.exists(path):
         raise Skip("no %s (set LLMIR_TEST_DATA)" % path)
     with open(expected_file, encoding="utf-8") as stream:

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Makes a tiny random checkpoint: a Hugging Face model directory, a GGUF file, or both of the same weights.
+"""Creates a tiny random checkpoint: a Hugging Face model directory, a GGUF file, or both with the same weights.
 
     make_tiny.py --family llama3 --dtype bf16 --out /tmp/tiny --gguf /tmp/tiny.gguf --gguf-type q8_0
     make_tiny.py --family qwen3 --odd --out /tmp/odd --shards 3 --config-dialect new
 
-The same seed and dimensions always give the same weights. They are random, yet shaped so that a
-test can fail: logits spread by about 2, attention looks at some tokens far more than at others.
-There is no end token, so that greedy decoding runs as long as it is asked to.
+The same seed and dimensions always give the same weights. Their distribution makes errors visible:
+logits have a standard deviation of about 2, and attention is concentrated on some tokens. There is no
+end token, so greedy decoding does not stop early.
 """
 
 import argparse
@@ -27,7 +27,7 @@ LLAMA3_SCALING = {"type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high
                   "original_max_position_embeddings": 64}
 LINEAR_SCALING = {"type": "linear", "factor": 4.0}
 
-# Large enough to show in the logits where it is wrong, and exact in GGUF's float32.
+# Large enough that an error is visible in the logits, and exact in GGUF's float32.
 RMS_EPS = 2.0 ** -10
 
 
@@ -39,7 +39,7 @@ def _shape(model_type, hidden, intermediate, heads, kv_heads, head_dim, theta, t
     return fields
 
 
-# What sets each family apart, at toy size; rows are multiples of 32, as block formats need.
+# The properties of each family, at small sizes; rows are multiples of 32, as block formats require.
 FAMILIES = {
     "gpt2": _shape("gpt2", 64, 256, 4, 4, 16, None, True),             # learned positions
     "llama": _shape("llama", 64, 160, 4, 4, 16, 1e4, False),           # no grouped queries
@@ -50,12 +50,12 @@ FAMILIES = {
     "qwen3": _shape("qwen3", 64, 192, 4, 2, 32, 1e6, True),            # not hidden / heads
 }
 
-# Nothing is a multiple of 16, 8 or 4 that need not be.
+# No size is a multiple of 16, 8 or 4 unless required.
 ODD = dict(hidden=60, intermediate=172, heads=6, kv_heads=2, head_dim=10, vocab=259)
 
 
 def make(family, seed=0, dtype="f32", odd=False, **overrides):
-    """-> (Config, {Hugging Face name: float32 array}), the values exact in `dtype`.
+    """-> (Config, {Hugging Face name: float32 array}), with values exact in `dtype`.
 
     `overrides` are fields of Config; head_dim of an odd qwen3 is 14, not hidden / heads."""
     fields = dict(FAMILIES[family])
@@ -67,7 +67,7 @@ def make(family, seed=0, dtype="f32", odd=False, **overrides):
             fields["kv_heads"] = 6
     fields.update((key, value) for key, value in overrides.items() if value is not None)
     config = Config(**fields)
-    random = np.random.RandomState(seed)  # its stream is the same in every NumPy
+    random = np.random.RandomState(seed)  # produces the same stream with every version of NumPy
     weights = {}
     for name, shape in config.weights().items():
         mean, spread = _distribution(config, name, shape)
@@ -79,9 +79,9 @@ def make(family, seed=0, dtype="f32", odd=False, **overrides):
 def _distribution(config, name, shape):
     """Mean and standard deviation of a tensor's values.
 
-    A tied embedding is small and the last norm large: if the residual stream remembered its own
-    token too well, greedy decoding would repeat it for ever. Rounding keys and values to bf16
-    moves the logits by an NMSE of about 1e-5, so that a lead of 0.05 is safe from it."""
+    A tied embedding is small and the last norm large: if the residual stream were too similar to the
+    embedding of its token, greedy decoding would repeat the token forever. Rounding keys and values
+    to bf16 changes the logits by an NMSE of about 1e-5, which cannot overturn a lead of 0.05."""
     module = name.split(".")[-2]
     if config.family == "gpt2":
         return _gpt2_distribution(config, name, module, shape)

@@ -10,28 +10,28 @@ module, which one run of `llmir-translate --interpret` evaluates. A case is a
 line `case NAME [once]` and the indented lines below it:
 
     arg %x : tensor<?x4xf32> sizes 3x4, 0x4     an argument, and its sizes per run
-    arg %i : tensor<3xi64> in 0 7               random numbers from 0 to below 7
-    arg %s : tensor<2xf32> is [1.0, float("inf")]   these numbers (Python, NumPy as np)
-    arg %l : tensor<2xi64> exactly [1 << 62, -1]    these, which NumPy has as int64
+    arg %i : tensor<3xi64> in 0 7               random values in [0, 7)
+    arg %s : tensor<2xf32> is [1.0, float("inf")]   these values (Python, NumPy as np)
+    arg %l : tensor<2xi64> exactly [1 << 62, -1]    these values, as int64 in NumPy
     param @w : tensor<5x4xf32>                  a parameter of the model
-    text mllm.tensor.register @t : …            a line of the module, as it is
-    %y = mllm.linalg.linear %x, @w : …          lines of IR, as they are
-    expect %y : tensor<?x5xf32> = nn.linear(x, w)          values by NumPy, in float64
+    text mllm.tensor.register @t : …            a line of the module, verbatim
+    %y = mllm.linalg.linear %x, @w : …          lines of IR, verbatim
+    expect %y : tensor<?x5xf32> = nn.linear(x, w)          values from NumPy, in float64
     expect %y : tensor<?x5xf32> within 1e-9 = …            another nmse than 1e-12
 
-A case is run as often as its `sizes` has entries (all of its arguments have one
-or as many), with other numbers each time. A `?` in a type asks for two runs or
-more. Its ops are evaluated twice and must give the same bits, except in a case
-marked `once` (whose ops keep state). Integers and bool must be equal.
+A case has one run per entry of `sizes` (arguments have one entry or one per run),
+with different values each time. A case with a `?` in a type requires at least
+two runs. Its ops are evaluated twice and must be bitwise equal, except in cases
+marked `once` (whose ops have state). Integers and bool must be equal.
 
-With `--compiled`, all functions are compiled and run instead: as subgraphs, which
-`mllm-specialize` gives the sizes of the run. Floats agree within 1e-10, or what
-the case says where that is more.
+With `--compiled`, all functions are compiled and run instead, as subgraphs that
+`mllm-specialize` specializes for the sizes of the run. Floats must be equal within
+1e-10, or the bound of the case if it is larger.
 
 In the Python expression an argument or parameter is a float64 array of its
-numbers, after their rounding to the type (int64 with `exactly`), `run` counts the runs from 0, and
-the modules of mllmref are names. Several results: `expect %a, %b : T, U = …`
-with a tuple.
+elements, rounded to the type (int64 with `exactly`), `run` is the number of the
+run, from 0, and the modules of mllmref are names. For several results, use
+`expect %a, %b : T, U = …` with a tuple.
 """
 
 import importlib
@@ -44,7 +44,7 @@ import zlib
 import numpy as np
 
 DIR = os.path.dirname(os.path.abspath(__file__))
-# How functions are defined, called and ended: for the interpreter, and to be specialized.
+# Ops that define, call and terminate functions: for the interpreter, and for specialization.
 FUNCTIONS = ("func.func", "func.call", "return")
 SUBGRAPHS = ("mllm.graph.subgraph", "mllm.graph.call_graph", "mllm.cf.return")
 TENSOR = re.compile(r"tensor<(?P<dims>(?:(?:\d+|\?)x)*)(?P<kind>\w+)(?:,.*)?>$")
@@ -52,7 +52,7 @@ INTEGERS = {"i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64}
 
 
 class CaseError(Exception):
-    """What is wrong with a file of cases."""
+    """An error in a file of cases."""
 
 
 def modules():
@@ -64,7 +64,7 @@ def modules():
 
 
 def split_top(text):
-    """The parts of a list at its outermost commas."""
+    """Splits a list at its outermost commas."""
     parts, depth, start = [], 0, 0
     for at, char in enumerate(text):
         if char in "<([{":
@@ -78,14 +78,14 @@ def split_top(text):
 
 
 def bf16_bits(values):
-    """The bits of float32 numbers rounded to bf16, to nearest even."""
+    """The bits of float32 values rounded to bf16, to nearest even."""
     bits = np.asarray(values, np.float32).view(np.uint32).astype(np.uint64)
     rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
     return np.where(np.isnan(values), 0x7FC0, rounded).astype(np.uint16)
 
 
 class TensorType:
-    """A tensor type as text, its sizes (None for `?`) and its kind of numbers."""
+    """A tensor type as text, its sizes (None for `?`) and its element type."""
 
     def __init__(self, text):
         match = TENSOR.match(text)
@@ -98,7 +98,7 @@ class TensorType:
             raise CaseError(f"numbers of type {self.kind} are not known")
 
     def stored(self, values):
-        """The numbers rounded to the type, as they are stored."""
+        """The values rounded to the type, as stored."""
         if self.kind == "bf16":
             return bf16_bits(values)
         kind = {"f32": np.float32, "f16": np.float16, "i1": np.bool_, **INTEGERS}[self.kind]
@@ -106,14 +106,14 @@ class TensorType:
             return np.asarray(values).astype(kind)
 
     def rounded(self, values):
-        """The numbers rounded to the type, in float64."""
+        """The values rounded to the type, in float64."""
         stored = self.stored(values)
         if self.kind == "bf16":
             stored = (stored.astype(np.uint32) << 16).view(np.float32)
         return stored.astype(np.float64)
 
     def dense(self, values):
-        """The attribute with these numbers."""
+        """The attribute with these values."""
         stored = self.stored(values)
         kind = "x".join([str(d) for d in stored.shape] + [self.kind])
         if stored.size == 0:
@@ -125,7 +125,7 @@ class TensorType:
         return f"dense<{text}> : tensor<{kind}>"
 
     def static_text(self, shape):
-        """The type with these sizes, without names of sizes."""
+        """The type with these sizes, without dimension names."""
         return f"tensor<{''.join(f'{size}x' for size in shape)}{self.kind}>"
 
     def fits(self, shape):
@@ -204,7 +204,7 @@ class Expectation:
 
 
 class Case:
-    """One `case`, and the functions that it becomes."""
+    """One `case`, and its functions."""
 
     def __init__(self, name, once):
         self.name, self.once = name, once
@@ -233,9 +233,9 @@ class Case:
         return count
 
     def write(self, run, names, compiled=False):
-        """The functions of one run as text: one has the ops with the types of the
-        case, the other has the values. To be compiled, that one says all sizes,
-        and forgets them in front of the ops."""
+        """The functions of one run as text: one with the ops and the types of the
+        case, the other with the values. For compilation, the latter has static
+        sizes, with casts before the ops."""
         function = f"{self.name}.{run}"
         numbers = {i.symbol: i.numbers(self.name, run) for i in self.inputs}
         names = {**names, "np": np, "run": run, **{i.python_name: numbers[i.symbol] for i in self.inputs}}
@@ -305,11 +305,11 @@ def check_unique(cases, path):
     names = [case.name for case in cases]
     symbols = [i.symbol for case in cases for i in case.inputs if i.symbol.startswith("@")]
     for name in sorted({n for n in names + symbols if (names + symbols).count(n) > 1}):
-        sys.exit(f"{path}: {name} stands twice")
+        sys.exit(f"{path}: {name} is defined twice")
 
 
 def run_cases(flag, generated, functions, path):
-    """Runs the functions; ends the program where one does not give what it should."""
+    """Runs the functions; exits if a result is not as expected."""
     done = subprocess.run(["llmir-translate", flag, generated], capture_output=True,
                           text=True, timeout=600, check=False)
     held = set(re.findall(r'^@"?([\w.]+?)"?: \d+ expectations? holds?$', done.stdout, re.M))
@@ -319,8 +319,8 @@ def run_cases(flag, generated, functions, path):
 
 
 def specialize(generated):
-    """Gives the functions of the file the sizes of their runs; the name of the
-    file that has these."""
+    """Specializes the functions of the file for the sizes of their runs; returns
+    the name of the resulting file."""
     made = generated + ".specialized"
     with open(generated, encoding="utf-8") as stream:
         sizes = "=sizes=past=0" if "mllm.linalg.kv_cache" in stream.read() else ""

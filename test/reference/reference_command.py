@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The reference model behind the part of llmir's command line that compare.py uses.
+"""The reference model with the part of llmir's command line that compare.py uses.
 
     compare.py --llmir reference_command.py --suite f32
 
-shows that the comparison passes for a right answer; with the variable REFERENCE_FAULT set to the
-name of a mistake, that it fails for a wrong one. Nothing else uses this file.
+tests that the comparison passes for correct results and, with REFERENCE_FAULT set to the name of an
+error, that it fails for wrong ones.
 """
 
 import argparse
@@ -29,7 +29,7 @@ def is_f32(path):
 
 
 def apply_fault(fault, model):
-    """Makes the model wrong in a way that a compiler might be."""
+    """Introduces an error that a compiler might have."""
     if fault == "eps":
         model.config.rms_eps = 1e-6
     elif fault == "theta":
@@ -63,7 +63,7 @@ def main():
     parser.add_argument("--target")
     options = parser.parse_args()
     options.model = os.path.realpath(options.model)
-    if options.verb == "compile":  # The artifact is the model by another name.
+    if options.verb == "compile":  # The artifact is a reference to the model.
         os.symlink(options.model, options.o)
         return 0
 
@@ -71,7 +71,7 @@ def main():
     model = load(options.model)
     apply_fault(fault, model)
     kv = options.kv if options.kv != "auto" else "f32" if is_f32(options.model) else "bf16"
-    if fault == "kv":  # 8 bits where the tests allow 11
+    if fault == "kv":  # 8 bits; the tests allow 11
         kv = "bf16"
     rounding = compiled(kv)
     if options.verb == "run":

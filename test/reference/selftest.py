@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Checks the reference model itself: formats, containers, operations, and trained models.
 
-Trained models are in the directory LLMIR_TEST_DATA (default: shared/data beside the repository);
-their checks are skipped, in words, where it is absent. Ends with `N passed, N failed`.
+Trained models are in the directory LLMIR_TEST_DATA (default: shared/data next to the
+repository); their checks are skipped with a message if it is absent. Ends with `N passed, N failed`.
 """
 
 import base64
@@ -33,7 +33,7 @@ TEST_DATA = os.environ.get("LLMIR_TEST_DATA",
 
 
 class Skipped(Exception):
-    """Raised by a check whose data is not there."""
+    """Raised by a check whose data is absent."""
 
 
 def model_folder(name):
@@ -81,7 +81,7 @@ def check_rounding(_):
 
 def check_q8_0(_):
     x = np.zeros(32, np.float32)
-    x[:5] = [127.0, -127.0, 0.5, -0.5, 1.49]  # d = 1: halves go away from zero
+    x[:5] = [127.0, -127.0, 0.5, -0.5, 1.49]  # d = 1: halves are rounded away from zero
     q = np.frombuffer(formats.encode("q8_0", x).data, np.int8)
     assert q[2:7].tolist() == [127, -127, 1, -1, 1]
     x = np.random.RandomState(1).standard_normal((7, 96)).astype(np.float32)
@@ -95,7 +95,7 @@ def check_q8_0(_):
 
 def check_q4_0(_):
     x = np.zeros(32, np.float32)
-    x[0], x[1], x[16], x[17] = -8.0, 7.4, 8.0, -3.5  # the first of equal magnitudes rules: d = 1
+    x[0], x[1], x[16], x[17] = -8.0, 7.4, 8.0, -3.5  # the first of equal magnitudes determines the sign: d = 1
     tensor = formats.encode("q4_0", x)
     nibbles = np.frombuffer(tensor.data, np.uint8)[2:]
     assert tensor.data[:2] == np.array([1.0], "<f2").tobytes()
@@ -127,8 +127,8 @@ def check_q5_0(_):
 
 
 def check_k_quants(_):
-    """Values that a format holds come back; others move by no more than its steps; bytes are where
-    ggml looks for them."""
+    """Representable values round-trip; the error of others is bounded by the step of the format; the
+    byte layout is that of ggml."""
     random = np.random.RandomState(4)
     for fmt, top in (("q4_k", 15), ("q5_k", 31)):
         q = random.randint(0, top + 1, (3, 8, 32))
@@ -149,7 +149,7 @@ def check_k_quants(_):
             for group in range(8):
                 assert np.array_equal(raw[:, 16:48] >> group & 1, q[:, group] >> 4)
     q, scale = random.randint(-32, 32, (3, 16, 16)), random.randint(-127, 128, (3, 16, 1))
-    scale[scale == 0], scale[:, 0], q[:, :, 3] = 1, 127, -32  # what is largest
+    scale[scale == 0], scale[:, 0], q[:, :, 3] = 1, 127, -32  # the largest value
     x = (2.0 ** -8 * scale * q).reshape(3, 256)
     tensor = formats.encode("q6_k", x)
     assert np.array_equal(tensor.values(), x)
@@ -236,7 +236,7 @@ def expect_error(action, words):
         raise AssertionError("no error, expected one with %r" % words)
 
 
-# Operations, each against a second way to say the same
+# Operations, each compared with an equivalent formula
 
 
 def check_ops(_):
@@ -280,7 +280,7 @@ def check_rope_scaling(_):
 
 
 def check_containers_agree(temp):
-    """One set of weights gives the same logits from a directory and from GGUF, in every family."""
+    """A directory and a GGUF file with the same weights give the same logits, for every family."""
     for number, family in enumerate(sorted(make_tiny.FAMILIES)):
         for odd in (False, True):
             dialect = ("old", "new")[number % 2]
@@ -297,7 +297,7 @@ def check_containers_agree(temp):
 
 
 def check_options(temp):
-    """Every option of make_tiny.py reaches the files and comes back."""
+    """Every option of make_tiny.py is stored in the files and can be read back."""
     for arguments in ("--family llama --attention-bias --mlp-bias --rope-scaling linear --tied",
                       "--family qwen2 --rope-scaling linear --config-dialect new --untied",
                       "--family qwen3 --rope-scaling llama3 --shards 3 --hidden 44 --vocab 61"):
@@ -311,7 +311,7 @@ def check_options(temp):
 
 
 def check_quantized_files(temp):
-    """Block types are stored where rows allow, and load as what was stored."""
+    """Block types are used if the row size allows, and round-trip."""
     for gguf_type in ("q8_0", "q4_0", "f16"):
         config, weights = make_tiny.make("llama", 2, intermediate=172)
         path = os.path.join(temp, gguf_type + ".gguf")
@@ -326,7 +326,7 @@ def check_quantized_files(temp):
 
 
 def check_mixture(_):
-    """Q4_K_M's more precise tensors, as llama.cpp chooses them for 16 layers."""
+    """Q4_K_M's more precise tensors, as selected by llama.cpp for 16 layers."""
     config = make_tiny.make("llama", 0, layers=16, hidden=256, intermediate=512)[0]
     shapes = config.weights()
 
@@ -344,7 +344,7 @@ def check_mixture(_):
 
 
 def check_cache(_):
-    """A prompt in one piece, in chunks, or token by token gives the same logits."""
+    """A prompt as a whole, in chunks, or token by token gives the same logits."""
     for family in ("llama3", "qwen3", "gpt2"):
         model = Model(*make_tiny.make(family, 3))
         ids = random_ids(model.config, 30)
@@ -358,7 +358,7 @@ def check_cache(_):
 
 
 def check_rounding_knobs(_):
-    """Coarser formats give larger errors, of the size that their bits let expect."""
+    """Coarser formats have larger errors, as expected from their bits."""
     model = Model(*make_tiny.make("llama", 0))
     ids = random_ids(model.config, 40)
     exact = model.forward(ids)
@@ -373,7 +373,7 @@ def check_rounding_knobs(_):
 
 
 def check_int8_inputs(_):
-    """127 steps to each side of zero for each group, of a scale that zeros may have too."""
+    """127 steps in each direction per group; groups of zeros have a valid scale."""
     x = np.zeros((2, 70))
     x[0, :4] = [127, -126.4, 0.5, 1.5]  # scale 1: nearest even
     x[1, 40], x[1, 69] = 1, -3
@@ -394,7 +394,7 @@ def check_divergence(_):
 
 
 def check_tiny_models_are_good_tests(_):
-    """Logits spread, attention is uneven, and a plausible mistake moves the logits far."""
+    """Logits vary, attention is not uniform, and plausible errors change the logits significantly."""
     for family in sorted(make_tiny.FAMILIES):
         config, weights = make_tiny.make(family, 0)
         model = Model(config, weights)
@@ -402,7 +402,7 @@ def check_tiny_models_are_good_tests(_):
         exact = model.forward(ids)
         assert 1 < exact.std() < 3 and np.median(top_two_margin(exact)) > 0.2
         random = np.random.RandomState(0)
-        for name, values in weights.items():  # every tensor counts: move it by 1 %
+        for name, values in weights.items():  # every tensor affects the logits: change it by 1 %
             moved = values * (1 + 0.01 * random.standard_normal(values.shape))
             assert error_with(config, dict(weights, **{name: moved}), ids, exact) > 1e-7, name
         assert error_with(changed(config, rms_eps=config.rms_eps / 2), weights, ids, exact) > 1e-8
@@ -442,7 +442,7 @@ def check_refusals(temp):
     expect_error(lambda: changed(config, rope_scaling={"type": "yarn"}), "yarn")
 
 
-# The comparison driver: it must pass for a right command and fail for a wrong one
+# The comparison script: it must pass for a correct command and fail for a wrong one
 
 
 def check_comparison(_):
@@ -467,7 +467,7 @@ def check_comparison(_):
     assert status == 1 and text.endswith("0 passed, 0 failed\n"), text
 
 
-# Trained models: answers that were made by other programs
+# Trained models: results of other programs
 
 
 def expected_lines(path, limit=None):
@@ -476,7 +476,7 @@ def expected_lines(path, limit=None):
 
 
 def check_expected(model, lines, margin_error):
-    """Each expected id is the largest logit, and the leads agree. -> number of ids."""
+    """Each expected id has the largest logit, with the expected lead. Returns the number of ids."""
     count = 0
     for line in lines:
         prompt, output = line["prompt_ids"], line["output_ids"]
@@ -512,14 +512,14 @@ def check_minimind(temp):
 
 
 def nano_sort_tensor(folder, name):
-    """A tensor that PyTorch computed: base64 of float32."""
+    """A tensor computed by PyTorch: base64 of float32."""
     with open(os.path.join(folder, "gpt-nano-sort-t0-partials.json"), encoding="utf-8") as stream:
         tensor = json.load(stream)[name]
     return np.frombuffer(base64.b64decode(tensor["data"]), "<f4").reshape(tensor["shape"])
 
 
 def check_nano_sort(_):
-    """A trained GPT-2 against PyTorch: embeddings, what attention reads, logits, sorted letters."""
+    """A trained GPT-2 compared with PyTorch: embeddings, inputs of attention, logits, sorted letters."""
     folder = model_folder("gpt-nano-sort")
     model = load(os.path.join(folder, "hf"))
     logits = nano_sort_tensor(folder, "lm_head")
@@ -527,7 +527,7 @@ def check_nano_sort(_):
     for row, ids in enumerate(nano_sort_tensor(folder, "idx").astype(int)):
         cache = model.new_cache()
         assert nmse(model.forward(ids.tolist(), cache=cache), logits[row]) < 1e-10
-        # The file has the first block's, as [head, token, value].
+        # The file contains those of the first block, as [head, token, value].
         assert nmse(cache.keys[0], keys[row].swapaxes(0, 1)) < 1e-11
         assert nmse(cache.values[0], values[row].swapaxes(0, 1)) < 1e-11
     lines = expected_lines(os.path.join(folder, "expected.jsonl"))
@@ -556,7 +556,7 @@ def main():
             checks(name, True, check(temp) or "")
         except Skipped as reason:
             checks.skip(name, reason)
-        except Exception:  # a broken check must not hide the others
+        except Exception:  # an exception in one check must not skip the others
             checks(name, False, traceback.format_exc())
         finally:
             shutil.rmtree(temp)

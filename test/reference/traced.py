@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Traced models on checkpoints: the interpreter of mllm, the compiled program and NumPy agree.
+"""Compares traced models with checkpoints in the interpreter of mllm, as compiled programs, and in NumPy.
 
     traced.py --llmir build/bin/llmir --llmir-translate build/bin/llmir-translate
 
-Each model is traced (`llmir compile --emit mllm`) and evaluated with the checkpoint's numbers, a
-prompt in two steps and then token by token over the cache (`llmir-translate --interpret-model`):
+Each model is traced (`llmir compile --emit mllm`) and evaluated with the checkpoint's parameters, for a
+prompt in two steps and then token by token (`llmir-translate --interpret-model`):
 
-  interpreter  its logits beside those of the float64 reference: NMSE 1e-9 where weights are
-               float32 or blocks, which it decodes; 1.5 times that of the reference which rounds
-               what stands beside bf16 weights, where they are bf16
-  compiled     the command's logits beside the reference, within the bounds of compare.py, and
-               beside the interpreter's, within both together
-  greedy       the ids that lead in the interpreter's logits, step by step, are those that the
-               reference gives, and those that `llmir run` gives
+  interpreter  its logits compared with the float64 reference: NMSE 1e-9 for weights in float32 and
+               block formats, which it decodes; for bf16 weights 1.5 times the NMSE of the reference
+               that rounds the other operands of bf16 weights
+  compiled     the command's logits compared with the reference, within the bounds of compare.py, and
+               with the interpreter, within the sum of both bounds
+  greedy       the ids with the largest logits of the interpreter, step by step, are those of the
+               reference and of `llmir run`
 
-Trained models are looked for in the directory LLMIR_TEST_DATA. One line per check, then `N passed, N
-failed`; exit status 1 if a check failed.
+Trained models are read from the directory LLMIR_TEST_DATA. Prints one line per check, then `N passed,
+N failed`; exit status 1 if a check failed.
 """
 
 import argparse
@@ -36,7 +36,7 @@ from llmref import compiled, load, nmse
 
 FAMILIES = ("llama3", "qwen2", "qwen3", "gpt2")
 TOKENS = 23
-DECODED = 6        # the last of them, one by one
+DECODED = 6        # the last of them, individually
 GREEDY_TOKENS = 8
 
 
@@ -77,7 +77,7 @@ def in_steps(ids):
 
 
 def model_checks(interpreter, report, label, path, reference, ids, rounds):
-    """`rounds`: whether the interpreter rounds what stands beside the weights."""
+    """`rounds`: whether the interpreter rounds the other operands of weights."""
     command = interpreter.command
     exact = reference.forward(ids)
     rounded = reference.forward(ids, compiled("f32"))
@@ -94,9 +94,9 @@ def model_checks(interpreter, report, label, path, reference, ids, rounds):
         note = close(answer, exact, F32_BOUND) if is_plain else close_rounded(answer, exact, rounded)
         if not evaluated:
             raise Failure("nothing was evaluated")
-        # Errors add up to twice the square of either at most, in one direction.
+        # The NMSE of the difference is at most twice the sum of both NMSEs.
         bound = 4 * (F32_BOUND if is_plain else ROUNDED_FACTOR * nmse(rounded, exact))
-        return note + "; beside the interpreter " + close(answer, evaluated[0], bound)
+        return note + "; compared with the interpreter " + close(answer, evaluated[0], bound)
 
     report.check(label + " interpreter", evaluate)
     report.check(label + " compiled", compile_and_run)

@@ -271,8 +271,8 @@ static Expected<ResolvedModel> compileIntoCache(const ModelRequest &request,
 }
 
 Status cli::notAModel(const std::string &path) {
-  // Its reader knows what people take for a checkpoint. The file is at fault,
-  // not the usage of the command.
+  // Opening it as a checkpoint yields specific errors for common mistakes. The
+  // file is invalid, not the usage of the command.
   Expected<Checkpoint> opened = Checkpoint::open(path);
   if (!opened)
     return Status(StatusCode::InvalidFile, opened.status().cause(),

@@ -90,7 +90,7 @@ static LogicalResult emitRmsNorm(KernelBuilder &kb, kernel::RmsNormOp op) {
   Value out = kb.argument(op.getOutMutable());
   int64_t groups = op.getGroups(), columns = op.getColumns();
   // A whole row is normalized with its zero padding, so that the padding of
-  // the output is zero too; a head within a row has none.
+  // the output is zero too; a head within a row has no padding.
   int64_t padded = cast<MemRefType>(x.getType()).getDimSize(1);
   int64_t width = groups == 1 ? padded : columns;
   Value partial = memref::AllocaOp::create(

@@ -9,11 +9,11 @@ import numpy as np
 from linalg_cases import INF, SLOPES, floats, integers, numbers, tensor
 from upstream import Argument, Case
 
-# Sequences of a step: none of a block, one token, a part of a block, whole ones and more.
+# Lengths of the sequences of a step: no tokens, one token, less than a block, whole blocks and more.
 LENGTHS, NEW = [1, 0, 5, 9], [1, 0, 2, 3]
 TOKENS, QUERIES = sum(LENGTHS), sum(NEW)
 BLOCK, COLUMNS = 4, 3
-# Tables with blocks from the last one on.
+# Block tables, allocated from the last block downward.
 TABLES = [[5, -1, -1], [-1, -1, -1], [4, 3, -1], [2, 1, 0]]
 SLOTS = [TABLES[s][t // BLOCK] * BLOCK + t % BLOCK for s, length in enumerate(LENGTHS) for t in range(length)]
 OFFSETS = [sum(NEW[:s]) for s in range(len(NEW) + 1)]
@@ -26,7 +26,7 @@ def cache_type(kind, layers=1, heads=2, dim=4, value=None, longest=12):
 
 def ragged(name, kind="f32", given="f32", query="f32", dynamic=False, mask=None, sinks=None, attributes="", value=None,
            layer=False):
-    """Keys of all tokens are appended by their slots; the last ones of each sequence attend."""
+    """Keys of all tokens are appended to their slots; the last tokens of each sequence attend."""
     value = value or 4
     cache = cache_type(kind, 2 if layer else 1, value=value)
     all_of = lambda rank: range(rank) if dynamic else ()
@@ -87,7 +87,7 @@ def ragged_attention():
 
 
 def batched(name, kind="f32", dynamic=False, attributes="", mask=None, tokens=3, rank=4):
-    """A prompt, one token more, attention after each, and lookups through rows of every width."""
+    """A prompt, one further token, attention after each, and lookups with rows of every width."""
     cache, numbers_of = cache_type(kind, longest=16), "f32" if kind == "i8" else kind
     size = lambda known: "?" if dynamic else known
     ids = integers("ids", [7, 3], [size(2)])
@@ -132,7 +132,7 @@ def batched_attention():
 
 
 def sequences():
-    """Reserving, forks that go their own way, sequences that are freed, caches in calls and loops."""
+    """Reservations, forks that diverge, sequences that are freed, caches in calls and loops."""
     cache = cache_type("f32", longest=16)
     k = floats("k", "f32", (2, 5, 2, 4))
     one = floats("one", "f32", (1, 2, 4))
@@ -182,7 +182,7 @@ func.func private @append_in_loop(%%c: %(cache)s, %%k: tensor<1x2x4xf32>, %%id: 
 
 
 def fused():
-    """Ops that mean several of the others."""
+    """Ops that combine several others."""
     cache = cache_type("f32", longest=16)
     q, k = floats("q", "f32", (2, 3, 4, 4)), floats("k", "f32", (2, 3, 2, 4))
     yield Case("fused_attention", [q, k], [q.type, "tensor<2x1xi32>"], """

@@ -18,7 +18,7 @@ NAN, INF = float("nan"), float("inf")
 
 
 def numbers(name, kind, *shape, scale=1.0):
-    """Random values of a kind, the same for the same name."""
+    """Random values of a kind, deterministic for each name."""
     random = np.random.RandomState(zlib.crc32(name.encode()) & 0x7FFFFFFF)
     return rounded(kind, random.uniform(-scale, scale, shape))
 
@@ -28,7 +28,7 @@ def tensor(kind, *sizes):
 
 
 def floats(name, kind, shape, dynamic=(), label=None, **how):
-    """An argument of random floats; the sizes of `dynamic` dimensions are not in its type."""
+    """An argument of random floats; `dynamic` dimensions are `?` in its type."""
     sizes = ["?" if d in dynamic else size for d, size in enumerate(shape)]
     return Argument(name, tensor(kind, *sizes), numbers((label or "") + name, kind, *shape, **how))
 
@@ -146,13 +146,13 @@ def products():
   return %%n, %%s : %s, %s""" % (x.type, g.type, x.type, x.type))
 
 
-# Type of an integer, elements of a block, whether symmetric.
+# Integer type, block size, whether symmetric.
 BLOCK_FORMATS = {"q8_0": ("i8", 32, "true"), "q4_0": ("i4", 32, "true"), "q4_1": ("i4", 32, "false"),
                  "q4_k": ("i4", 256, "false"), "q5_k": ("i5", 256, "false"), "q6_k": ("i6", 256, "true")}
 
 
 def stored_blocks(name, kind, *shape):
-    """An argument in a block format, with random bytes and small scales; the reference has its values in f32."""
+    """An argument in a block format, with random bytes and small scales; the reference uses its f32 values."""
     element, block, symmetric = BLOCK_FORMATS[kind]
     random = np.random.RandomState(zlib.crc32((name + kind).encode()) & 0x7FFFFFFF)
     count = int(np.prod(shape)) // block
@@ -179,7 +179,7 @@ def stored():
   return %%y : tensor<?x3xf32>"""
         yield Case("linear_" + kind, [x, w], ["tensor<?x3xf32>"], body % (x.type, w.type),
                    reference_body=body % (x.type, w.reference[0]))
-        # Each element of the rows, first to last, through columns of a unit matrix.
+        # Each element of the rows, first to last, selected by columns of a unit matrix.
         ids = integers("i", [2, 0], sizes=["?"])
         body = """
   %%e = llm.embedding %%i, %%t : tensor<?xi32>, %s -> tensor<?x%dxf32>
@@ -282,13 +282,13 @@ FEATURES = {
 
 
 def attention_features():
-    """Every feature with every element type, with known and with unknown sizes."""
+    """Every feature with every element type, with static and dynamic sizes."""
     for (name, how), kind, dynamic in itertools.product(FEATURES.items(), ("f32", "f16", "bf16"), (False, True)):
         yield attention("%s_%s%s" % (name, kind, "_dynamic" if dynamic else ""), kind=kind, dynamic=dynamic, **how)
 
 
 def attention_masks():
-    """Masks of each kind with all ways of sharing sizes."""
+    """Masks of each kind with all combinations of broadcast dimensions."""
     for kind in ("i1", "f32", "f16", "bf16"):
         for shared in itertools.product((False, True), repeat=4):
             shape = tuple(1 if share else size for share, size in zip(shared, (2, 4, 3, 5)))
@@ -301,7 +301,7 @@ def attention_masks():
 
 
 def attention_shapes():
-    """Groups, one head, more queries than keys, other sizes of values."""
+    """Groups, one head, more queries than keys, different head sizes of values."""
     for heads, kv_heads in ((1, 1), (4, 4), (4, 1), (6, 2), (3, 3)):
         yield attention("heads_%d_%d" % (heads, kv_heads), heads=heads, kv_heads=kv_heads, attributes="causal = true")
         yield attention("heads_%d_%d_dynamic" % (heads, kv_heads), heads=heads, kv_heads=kv_heads, dynamic=True)
@@ -321,7 +321,7 @@ def attention_shapes():
 
 
 def attention_special():
-    """Rows that see no key; keys and values that are hidden and not finite; scores at the ends of the range."""
+    """Rows without visible keys; non-finite keys and values that are masked; scores at the limits of the range."""
     def last_is(value):
         def change(x):
             x[:, -1] = value
@@ -416,7 +416,7 @@ def quantization():
         made = [tensor("f32", *sizes)] + ([] if symmetric else [tensor("i16" if bits == 16 else "i8", *sizes)])
         for kind in ("f32", "f16"):
             weights = numbers(name + "w", kind, *shape)
-            weights.reshape(-1)[:4] = 0  # A set of nothing but zeros.
+            weights.reshape(-1)[:4] = 0  # A group of zeros.
             w = Argument("w", tensor(kind, *shape), weights)
             yield Case("quant_params_%s_%s" % (name, kind), [w], made, """
   %%s%s = llm.quant_params %%w {axis = %d, bits = %d, group_size = %d, symmetric = %s} : (%s) -> (%s)
@@ -452,7 +452,7 @@ func.func private @quantize_it(%%x: tensor<3x8xf32>, %%s: tensor<1xf32>) -> %s {
 
 
 def special_numbers():
-    """Numbers that no integer is, and ties."""
+    """Values beyond the integers, and ties."""
     x = Argument("x", "tensor<8xf32>", np.array([NAN, INF, -INF, 0.5, 1.5, -0.5, -2.5, 1e9]))
     of_type = "!llm.quantized_tensor<i8, [8], true, false, -1, -1, 8>"
     return Case("quantize_special", [x], [of_type], """
@@ -462,7 +462,7 @@ def special_numbers():
 
 
 def special_scales():
-    """Scales of 0 and NaN with zero points: NaN is the least integer, elements with scale 0 are the zero point."""
+    """Scales of 0 and NaN with zero points: NaN becomes the smallest integer, elements with scale 0 the zero point."""
     row = [NAN, INF, -INF, 1.0, -2.5, 0.5]
     x = Argument("x", "tensor<3x6xf32>", np.array([row] * 3))
     s, z = Argument("s", "tensor<3xf32>", np.array([1.0, 0.0, NAN])), integers("z", [3, 5, 7], kind="i8")

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compares -convert-llm-to-linalg, lowered and run by MLIR's own tools, with the interpreter: run_upstream.py GROUP,
-a group of cases of linalg_cases.py or cache_cases.py. With --cache-library FILE cache ops call that library."""
+"""Compares functions that are converted by -convert-llm-to-linalg, then lowered and run by MLIR's own tools, with the
+interpreter: run_upstream.py GROUP, a group of cases of linalg_cases.py or cache_cases.py. With --cache-library FILE
+cache ops call that library."""
 
 import os
 import sys

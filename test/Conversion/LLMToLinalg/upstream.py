@@ -3,8 +3,8 @@
 """Runs functions of `llm` through -convert-llm-to-linalg, then MLIR's own mlir-opt and mlir-runner, and compares the
 results with those of `llmir-translate --interpret`.
 
-A case is a function with the values of its arguments. The runner's module has a @main that calls the functions and
-prints the bits of their results.
+A case is a function with the values of its arguments. The module for mlir-runner has a @main that calls the functions
+and prints the bits of their results.
 """
 
 import re
@@ -30,7 +30,7 @@ PIPELINE = ",".join([
     "reconcile-unrealized-casts",
 ])
 
-# Of a result's elements against the reference, relative to their size: roundings of f32, f16 and bf16.
+# Maximum relative error of the elements of a result: the rounding errors of f32, f16 and bf16.
 TOLERANCE = {"f32": 2e-5, "f16": 2e-3, "bf16": 1.6e-2}
 
 
@@ -81,8 +81,8 @@ def constant(kind, array):
 
 
 class Argument:
-    """`converted` is the type and the value after the conversion, where they are others; `reference` those with which
-    the interpreter runs the function."""
+    """`converted` are the type and the value after the conversion, if they differ; `reference` those for the
+    interpreter."""
 
     def __init__(self, name, of_type, value=None, converted=None, reference=None):
         self.name, self.type = name, of_type
@@ -91,7 +91,7 @@ class Argument:
 
 
 class Case:
-    """A function `name` of the arguments. `body` may name %argument; `results` are types."""
+    """A function `name` with the arguments. `body` may refer to %argument; `results` are types."""
 
     def __init__(self, name, arguments, results, body, prelude="", reference_body=None, converted_results=None,
                  tolerance=None):
@@ -114,7 +114,7 @@ class Case:
         return zlib.crc32(self.name.encode())
 
     def call(self, references):
-        """What @main does to print the results, whose shapes are the reference's."""
+        """The ops of @main that print the results, with the shapes of the reference."""
         lines, operands, types = [], [], []
         for each in self.arguments:
             declared, value = each.converted
@@ -162,7 +162,7 @@ class Case:
 
 
 def read_reference(text):
-    """{(function, number of the result): (kind, values)} of what the interpreter printed."""
+    """{(function, number of the result): (kind, values)} of the output of the interpreter."""
     results = {}
     for name, number, sizes, kind, values in re.findall(
             r"^@(\w+) result (\d+): (?:quantized )?tensor<((?:\d+x)*)(\w+)> (.*)$", text, re.M):
@@ -183,8 +183,8 @@ def read_printed(text):
 
 
 def deviation(kind, expected, bits):
-    """The greatest difference of a result, relative to the elements' size; infinite if an element is of another
-    kind (NaN, infinite)."""
+    """The maximum relative error of a result; infinite if an element is NaN or infinite in one of the
+    two only."""
     if not kind.startswith(("f", "bf")):
         return 0.0 if np.array_equal(expected.ravel(), bits) else np.inf
     actual = bits.astype(np.int32).view(np.float32).astype(np.float64)
@@ -200,7 +200,7 @@ def deviation(kind, expected, bits):
 
 
 class Upstream:
-    """The tools, and the directory for what passes between them."""
+    """The tools, and the directory of intermediate files."""
 
     def __init__(self, folder, llmir_opt, llmir_translate, mlir_opt, mlir_runner, libraries, flags=()):
         self.folder, self.flags, self.libraries = folder, list(flags), libraries

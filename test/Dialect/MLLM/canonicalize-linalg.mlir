@@ -1,7 +1,7 @@
 // RUN: llmir-opt %s --canonicalize | FileCheck %s
 
-// Ops that give back an operand, and ops that take over another's: what may be
-// simpler, and beside it what must stay.
+// Ops that fold to an operand, and ops that are merged: positive cases, and
+// similar ops that must not change.
 
 // CHECK-LABEL: func.func @neutral(
 // CHECK-SAME: %[[X:.*]]: tensor<?x4xf32>, %[[I:.*]]: tensor<4xi32>)

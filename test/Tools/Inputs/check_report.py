@@ -1,7 +1,7 @@
-"""compare_report.py on results that are made up, and the plan of compare.py.
+"""compare_report.py on fabricated results, and the plan of compare.py.
 
     check_report.py table    # the Markdown table, for FileCheck
-    check_report.py plan     # every row that docs/Performance.md has targets for is in the plan
+    check_report.py plan     # every row with a target in docs/Performance.md is in the plan
 """
 import os
 import sys
@@ -70,7 +70,7 @@ def plan():
     wanted += [("stories-15m", "q8_0", threads, 0, 1, None, None) for threads in (1, 2)]
     missing = [case for case in wanted if case not in there]
     assert not missing, missing
-    # Each case once in each round, the first round before all others; files are made twice at most.
+    # Each case once per round, the first round before all others; files are created at most twice.
     order = list(in_order(cases, 3))
     assert order[:len(cases)] == [(0, case) for case in cases]
     assert sorted(map(str, order)) == sorted(

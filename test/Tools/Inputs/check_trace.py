@@ -1,10 +1,10 @@
-"""Checks a trace that llmir has written: that ui.perfetto.dev would show what happened.
+"""Checks the consistency of a trace written by llmir, as required by ui.perfetto.dev.
 
     check_trace.py TRACE.json WORKERS STEPS LAYERS
 
-Slices of a track lie one in the other or one behind the other; each worker has STEPS steps, each of
-which holds the LAYERS layers and, in them, kernels and barriers that follow each other without a
-gap. Times are those of one clock: nothing ends before it begins.
+Slices of a track are nested or disjoint; each worker has STEPS steps, each of which contains the
+LAYERS layers and, in them, kernels and barriers without gaps in between. All times are of one clock:
+no slice ends before it begins.
 """
 import collections
 import json
@@ -37,7 +37,7 @@ def slices_of(events):
 def check_inside(inner, outer):
     for begin, end, name, _ in inner:
         assert any(o[0] - ROUNDING <= begin and end <= o[1] + ROUNDING for o in outer), (
-            "lies in nothing", name)
+            "has no parent", name)
 
 
 def check_worker(slices, steps, layers):

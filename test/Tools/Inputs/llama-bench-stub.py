@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Stands for llama-bench: prints rows as it does, at 100 tokens a second, 200 with -rtr. Refuses
-a cache of q8_0."""
+"""A fake llama-bench: prints rows in its format, with 100 tokens per second, 200 with -rtr.
+Rejects a q8_0 cache."""
 import json
 import sys
 

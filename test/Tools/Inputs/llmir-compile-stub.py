@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Stands for `llmir compile --stop-after artifact` in compile-time.test.
+"""A fake `llmir compile --stop-after artifact` for compile-time.test.
 
-The target's name says what happens: `steady` writes the same bytes each time, `random` others,
-`failing` ends with 1. A counter file beside this one makes the third run the slowest.
+The name of the target selects the behavior: `steady` always writes the same bytes, `random` different
+ones, `failing` exits with 1. A counter file next to this one makes the third run the slowest.
 """
 import os
 import sys

@@ -1,6 +1,6 @@
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The float64 oracle of LLMIR: what a model means, written to be read.
+"""The float64 reference of LLMIR: the semantics of models, optimized for readability.
 
     from llmref import load, nmse
     model = load("path/to/hf-folder or file.gguf")
@@ -10,18 +10,18 @@
 
     formats      number formats of tensors (f32, f16, bf16, blocks) and rounding to them
     blocks       GGUF's block formats
-    safetensors  reading and writing .safetensors files and sharded folders
+    safetensors  reading and writing .safetensors files and sharded directories
     gguf         reading and writing GGUF v3 files
     gguf_model   keys, formats of tensors and vocabularies of a model's GGUF file
     config       the model's dimensions, from config.json (both dialects) or from GGUF keys
-    checkpoint   a checkpoint as (config, weights by Hugging Face name), whatever the container
+    checkpoint   a checkpoint in any container as (config, weights by Hugging Face name)
     ops          one function for each operation of a decoder layer
     model        the forward pass and greedy decoding
     rounding     where a compiled model rounds
-    quantize     weights in few bits, as --quantize makes them
+    quantize     quantized weights, as computed by --quantize
     metrics      distances of logits and of distributions
 
-Only NumPy is needed; nothing here is fast, and nothing here is shared with the compiler.
+Requires only NumPy, is not optimized for speed, and shares no code with the compiler.
 """
 
 from .checkpoint import load, load_checkpoint

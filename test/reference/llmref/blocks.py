@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """GGUF's block formats: float32 values <-> bytes.
 
-Q8_0, Q4_0, Q4_1, Q5_0: blocks of 32 values with scales of their own. Q4_K, Q5_K, Q6_K:
-super-blocks of 256 values, whose groups have integer scales of one f16 scale for all. Layouts and
-the quantizers of blocks of 32 are ggml's; the quantizers of super-blocks are plain ones (the range
-of each group, rounded), where ggml's search for a smaller error.
+Q8_0, Q4_0, Q4_1, Q5_0: blocks of 32 values, each with its scales. Q4_K, Q5_K, Q6_K: super-blocks
+of 256 values, whose groups have integer scales relative to one f16 scale. Layouts and the quantizers
+of blocks of 32 are ggml's; the quantizers of super-blocks use the rounded range of each group,
+whereas ggml's search for a smaller error.
 
-Decoders give exact values: float32 holds a product of a scale and an integer, float64 a sum of two.
+Decoded values are exact: a product of a scale and an integer in float32, a sum of two in float64.
 """
 
 import numpy as np
@@ -26,7 +26,7 @@ def encode(fmt, values):
 
 
 def decode(fmt, data):
-    """Bytes of whole blocks -> their exact values, one after another."""
+    """Bytes of whole blocks -> their exact values, concatenated."""
     raw = np.frombuffer(data, dtype=np.uint8).reshape(-1, SIZES[fmt][1])
     return _CODECS[fmt][1](raw).reshape(-1)
 
@@ -129,7 +129,7 @@ def _decode_q5_k(raw):
 def _ranges(x, top):
     """[n, 256] -> f16 d and dmin (bytes), packed 6-bit scales, q uint8 [n, 8, 32] of 0 to top."""
     x = x.reshape(-1, 8, BLOCK)
-    least = np.maximum(-x.min(axis=2), np.float32(0))  # what is subtracted: never negative
+    least = np.maximum(-x.min(axis=2), np.float32(0))  # the subtrahend: never negative
     scale = (x.max(axis=2) + least) / np.float32(top)
     scale = np.maximum(scale, np.float32(0))
     d, scale = _six_bits(scale)
@@ -147,7 +147,7 @@ def _six_bits(values):
 
 
 def _pack_six_bits(scale, least):
-    """uint8 [n, 8] each -> [n, 12]: the first four of each have a byte, whose two free bits hold
+    """uint8 [n, 8] each -> [n, 12]: the first four of each have one byte, whose two free bits store
     the high bits of the last four; their low bits share the last four bytes."""
     return np.concatenate([scale[:, :4] | (scale[:, 4:] >> 4 << 6),
                            least[:, :4] | (least[:, 4:] >> 4 << 6),
@@ -192,7 +192,7 @@ def _decode_q6_k(raw):
     return (_from_half(raw[:, 208:210]) * scale)[:, :, None] * q
 
 
-# What they share
+# Shared by all formats
 
 
 def _half(values):

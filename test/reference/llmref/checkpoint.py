@@ -1,6 +1,6 @@
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A checkpoint, whatever its container: (Config, {Hugging Face name: exact values})."""
+"""A checkpoint in any container: (Config, {Hugging Face name: exact values})."""
 
 import os
 
@@ -10,7 +10,7 @@ from . import gguf as gguf_file
 from . import safetensors
 from .config import GPT2_PREFIX, config_from_folder, config_from_gguf
 
-# Module of a layer -> its name in GGUF; each has .weight and perhaps .bias.
+# Module of a layer -> its name in GGUF; each has .weight and optionally .bias.
 LAYER_NAMES = {
     "input_layernorm": "attn_norm",
     "self_attn.q_proj": "attn_q",
@@ -50,8 +50,8 @@ def load_checkpoint(path):
 def read(path):
     """A Hugging Face model directory or a .gguf file -> (Config, {name: exact values}, {name: format}).
 
-    Names and row order are Hugging Face's: q and k rows of GGUF's llama architecture are put
-    back. Missing, extra and wrongly shaped tensors are refused."""
+    Names and row order are Hugging Face's: q and k rows of GGUF's llama architecture are
+    restored. Missing, extra and wrongly shaped tensors are rejected."""
     if os.path.isdir(path):
         tensors = safetensors.read_folder(path)
         config = config_from_folder(path, tensors)
@@ -76,7 +76,7 @@ def read(path):
 
 
 def check_weights(config, weights, path="checkpoint"):
-    """Raises ValueError unless the weights are exactly those that the config asks for."""
+    """Raises ValueError unless the weights are exactly those of the config."""
     wanted = config.weights()
     for name in sorted(set(wanted) | set(weights)):
         if name not in weights:
@@ -98,7 +98,7 @@ def gguf_name(name):
 
 
 def heads_to_permute(config, name):
-    """How many heads the rows of this tensor form if GGUF stores them permuted, else 0.
+    """The number of heads of this tensor if GGUF stores its rows permuted, else 0.
 
     GGUF's llama architecture rotates adjacent pairs, so its q and k rows are reordered."""
     if config.family == "llama" and ".self_attn.q_proj." in name:

@@ -9,12 +9,12 @@ from . import gguf as gguf_file
 
 FAMILIES = ("gpt2", "llama", "qwen2", "qwen3")
 
-# What stands before the names of GPT-2's tensors, but for lm_head's.
+# Prefix of the names of GPT-2's tensors, except for lm_head.
 GPT2_PREFIX = "transformer."
 
 
 class Config(object):
-    """What the forward pass needs to know, by plain names.
+    """The parameters of the forward pass.
 
     family                  "gpt2", "llama", "qwen2" or "qwen3"
     hidden, intermediate    widths of the residual stream and of the MLP
@@ -41,7 +41,7 @@ class Config(object):
         self.check()
 
     def check(self):
-        """Raises ValueError, naming the field, for what no decoder could run."""
+        """Raises ValueError, with the name of the field, for invalid values."""
         if self.family not in FAMILIES:
             raise ValueError("model_type is %r, want one of %s" % (self.family, FAMILIES))
         if self.heads % self.kv_heads:
@@ -93,7 +93,7 @@ class Config(object):
         return shapes
 
     def _gpt2_weights(self):
-        """Matrices of layers are [in, out], as GPT-2's code multiplies by them (Conv1D)."""
+        """Matrices of layers are [in, out], as in GPT-2's implementation (Conv1D)."""
         shapes = {GPT2_PREFIX + "wte.weight": (self.vocab, self.hidden),
                   GPT2_PREFIX + "wpe.weight": (self.max_positions, self.hidden)}
 
@@ -118,8 +118,8 @@ def config_from_folder(folder, tensor_names):
     """config.json and generation_config.json -> Config.
 
     The older dialect has rope_theta, rope_scaling {rope_type or type}, torch_dtype; the newer one
-    has all rotary keys in rope_parameters, and dtype. `tensor_names` decides about tying where the
-    file is silent."""
+    has all rotary keys in rope_parameters, and dtype. `tensor_names` determines tying if the
+    file does not specify it."""
     with open(os.path.join(folder, "config.json"), encoding="utf-8") as stream:
         data = json.load(stream)
     generation = {}

@@ -3,7 +3,7 @@
 """Number formats of stored tensors: bytes <-> values, and rounding to a format.
 
 A format is f32, f16, bf16 or one of the block formats of blocks.py. Values are exact: in float32,
-or, where a block format adds two numbers, in float64.
+or in float64 for block formats that add two terms.
 """
 
 from collections import namedtuple
@@ -27,7 +27,7 @@ class Tensor(namedtuple("Tensor", "format shape data")):
 
 
 def byte_size(fmt, shape):
-    """Bytes that a tensor of this format and shape takes; the last dimension holds the blocks."""
+    """Size in bytes of a tensor of this format and shape; blocks extend along the last dimension."""
     per_block, block_bytes = FORMATS[fmt]
     count = 1
     for extent in shape:
@@ -39,7 +39,7 @@ def byte_size(fmt, shape):
 
 
 def encode(fmt, values):
-    """Rounds an array to a format and gives it as a Tensor.
+    """Rounds an array to a format and returns it as a Tensor.
 
     f16 and bf16 round to nearest even."""
     values = np.ascontiguousarray(values, dtype=np.float32)
@@ -76,8 +76,8 @@ def decode(fmt, shape, data):
 def round_to(fmt, x):
     """Rounds float64 values to f32, f16 or bf16 (nearest, ties to even), kept as float64.
 
-    "f64" leaves them alone. bf16 is reached through float32, as code that computes in float32
-    does."""
+    "f64" does not round. Values are rounded to float32 before bf16, as in code that computes in
+    float32."""
     if fmt in ("f64", "none", None):
         return np.asarray(x, dtype=np.float64)
     with np.errstate(over="ignore"):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Reading and writing GGUF v3 (little-endian): header, typed keys, tensor table, aligned data.
 
-Sizes in the file are fastest dimension first; here, as in every other container, slowest first.
+The file lists the fastest dimension first; this API, like the other containers, the slowest.
 """
 
 import struct
@@ -38,8 +38,8 @@ def write_gguf(path, keys, tensors):
 
 
 def write_gguf_parts(path, keys, tensors, parts):
-    """As write_gguf, with a file's tensors never in memory together: of {name: tensor} only format
-    and shape are used, and parts(name) gives the bytes of one piece by piece.
+    """As write_gguf, but without all tensors in memory at once: only format and shape of {name: tensor}
+    are used, and parts(name) yields the bytes of a tensor in chunks.
 
     Data starts at general.alignment (32 unless a key says otherwise), as does each tensor."""
     alignment = keys.get("general.alignment", ("u32", DEFAULT_ALIGNMENT))[1]
@@ -119,7 +119,7 @@ def _type_id(kind):
 
 
 class _Reader(object):
-    """A cursor over the file's bytes that refuses to run past the end."""
+    """A bounds-checked cursor over the file's bytes."""
 
     def __init__(self, path, blob):
         self.path, self.blob, self.position = path, blob, 0
@@ -143,7 +143,7 @@ class _Reader(object):
             return data  # a token may be half a character
 
     def value(self, number):
-        """-> (type, value), for the type id that stands before the value."""
+        """-> (type, value), for the type id that precedes the value."""
         if number == _STRING:
             return "string", self.string()
         if number == _ARRAY:

@@ -1,8 +1,8 @@
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What a GGUF file of a model holds besides its weights: keys, formats of tensors, a vocabulary.
+"""The contents of a model's GGUF file other than weights: keys, formats of tensors, a vocabulary.
 
-A type of a file is a format of formats.py or q4_k_m, the mixture that most public files have.
+The type of a file is a format of formats.py or q4_k_m, the mixture of most published files.
 """
 
 import json
@@ -11,7 +11,7 @@ import os
 from . import ops
 from .blocks import SIZES
 
-# general.file_type, which says what most of the tensors are.
+# general.file_type, the format of most tensors.
 FILE_TYPES = {"f32": 0, "f16": 1, "q4_0": 2, "q4_1": 3, "q8_0": 7, "q5_0": 8, "q4_k": 14,
               "q4_k_m": 15, "q5_k": 16, "q6_k": 18, "bf16": 32}
 
@@ -19,9 +19,9 @@ FILE_TYPES = {"f32": 0, "f16": 1, "q4_0": 2, "q4_1": 3, "q8_0": 7, "q5_0": 8, "q
 def tensor_format(config, name, shape, file_type, pure=False):
     """The format of a tensor: its Hugging Face name and shape -> format.
 
-    Norms, biases and tables of positions are f32. The matrix of the output projection (the embedding table where that is
-    tied) is Q6_K in files of fewer bits than 8, as llama.cpp has it, unless the file is `pure`.
-    Rows that no super-block divides are q8_0, and those that no block divides f16."""
+    Norms, biases and tables of positions are f32. The matrix of the output projection (the embedding table if tied)
+    is Q6_K in files of fewer than 8 bits, as in llama.cpp, unless the file is `pure`. Rows that are
+    not a multiple of super-blocks are q8_0, and those that are not a multiple of blocks f16."""
     if len(shape) == 1 or name.endswith("wpe.weight"):
         return "f32"
     if file_type not in SIZES and file_type != "q4_k_m":
@@ -97,7 +97,7 @@ def _gpt2_keys(config, file_type, name):
 
 
 def rope_divisors(config):
-    """The values of rope_freqs.weight, which carries llama3 scaling; None where there is none."""
+    """The values of rope_freqs.weight, which represents llama3 scaling; None without scaling."""
     if config.rope_scaling is None or config.rope_scaling["type"] != "llama3":
         return None
     frequencies = ops.rope_frequencies(config.head_dim, config.rope_theta)
@@ -110,8 +110,8 @@ NORMAL, UNKNOWN, CONTROL, BYTE = 1, 2, 3, 6  # tokenizer.ggml.token_type
 
 
 def dummy_vocabulary(config):
-    """tokenizer.* keys of as many tokens as the model has, which mean nothing but are valid:
-    pieces of SentencePiece for fewer than 65536, byte-level BPE for more."""
+    """tokenizer.* keys with as many (arbitrary, but valid) tokens as the model has: SentencePiece for
+    fewer than 65536, byte-level BPE for more."""
     return _dummy_pieces(config) if config.vocab < 65536 else _dummy_bpe(config)
 
 
@@ -135,7 +135,7 @@ def _dummy_pieces(config):
 
 
 def _dummy_bpe(config):
-    """The 256 bytes, merges of a token before with a byte, and an end of text at the end."""
+    """The 256 bytes, merges of an earlier token with a byte, and an end-of-text token last."""
     tokens = list(_byte_characters().values())
     bytes_, known, merges = list(tokens), set(tokens), []
     source = 0
@@ -153,7 +153,7 @@ def _dummy_bpe(config):
 
 def tokenizer_vocabulary(folder, config):
     """tokenizer.* keys of a directory's tokenizer.json, which must be byte-level BPE that splits text
-    as GPT-2 does; None where there is no such file."""
+    as GPT-2 does; None if there is no such file."""
     path = os.path.join(folder, "tokenizer.json")
     if not os.path.exists(path):
         return None
@@ -186,7 +186,7 @@ def _bpe_keys(pattern, tokens, merges, control, bos, eos):
 
 
 def _byte_characters():
-    """Byte -> the character that stands for it in byte-level BPE (GPT-2, bytes_to_unicode)."""
+    """Byte -> the character that represents it in byte-level BPE (GPT-2, bytes_to_unicode)."""
     plain = list(range(33, 127)) + list(range(161, 173)) + list(range(174, 256))
     table = {byte: chr(byte) for byte in plain}
     others = [byte for byte in range(256) if byte not in table]

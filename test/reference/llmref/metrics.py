@@ -1,6 +1,6 @@
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Measures of how far an answer is from the reference."""
+"""Error measures relative to the reference."""
 
 import numpy as np
 
@@ -8,8 +8,8 @@ import numpy as np
 def nmse(answer, reference):
     """Normalized mean square error: sum((answer - reference)^2) / sum(reference^2).
 
-    Any two arrays of one shape; the sums run over everything, in float64. NaN or infinity in
-    the answer gives infinity, so that `nmse(...) <= bound` fails for a broken answer."""
+    For any two arrays of the same shape; sums are over all elements, in float64. NaN or infinity in
+    the answer yields infinity, so that `nmse(...) <= bound` fails."""
     answer = np.asarray(answer, dtype=np.float64)
     reference = np.asarray(reference, dtype=np.float64)
     if answer.shape != reference.shape:
@@ -43,12 +43,12 @@ def divergence(answer, reference):
 
 
 def log_divergence(log_q, log_p):
-    """The same of logarithms of probabilities."""
+    """The same for logarithms of probabilities."""
     return np.sum(np.exp(log_p) * (log_p - log_q), axis=-1)
 
 
 def log_softmax(logits):
-    """Logarithms of the probabilities that logits stand for, over the last dimension."""
+    """Log-softmax over the last dimension."""
     logits = np.asarray(logits, np.float64)
     shifted = logits - np.max(logits, axis=-1, keepdims=True)
     return shifted - np.log(np.sum(np.exp(shifted), axis=-1, keepdims=True))

@@ -12,7 +12,7 @@ from .rounding import EXACT
 class Cache(object):
     """Keys (after rotation) and values of the tokens so far: per layer [S, kv_heads, head_dim].
 
-    What enters is rounded once; attention reads nothing else."""
+    Entries are rounded once; attention reads only the cache."""
 
     def __init__(self, config, rounding=EXACT):
         empty = np.zeros((0, config.kv_heads, config.head_dim))
@@ -32,11 +32,11 @@ class Cache(object):
 
 
 class Model(object):
-    """A decoder: config and weights {Hugging Face name: array}, held in float64; of GPT-2 if that is
+    """A decoder: config and weights {Hugging Face name: array}, stored in float64; GPT-2 if that is
     the config's family.
 
-    `formats` {name: format} says how weights are stored, for roundings that depend on it; weights
-    that it lacks are f32. Weights keep the exact values of their stored format."""
+    `formats` {name: format} are the stored formats of weights, for roundings that depend on them;
+    the default is f32. Weights keep the exact values of their stored format."""
 
     def __new__(cls, config, *_, **__):
         return super(Model, cls).__new__(GPT2 if config.family == "gpt2" else cls)
@@ -56,8 +56,8 @@ class Model(object):
     def forward(self, ids, rounding=EXACT, cache=None):
         """Logits after each of the ids: [T] -> [T, vocab] float64.
 
-        `rounding` says where numbers are rounded, so that the model can imitate a compiled one.
-        With a cache, the ids follow what it holds and are added to it, and its rounding counts."""
+        `rounding` specifies where values are rounded, to emulate a compiled model. With a cache, the
+        ids follow the tokens in it and are added to it, and its rounding applies."""
         config = self.config
         cache = self.new_cache(rounding) if cache is None else cache
         rounding = cache.rounding
@@ -95,7 +95,7 @@ class Model(object):
         return ops.rms_norm(x, self.weights[name + ".weight"], self.config.rms_eps)
 
     def _linear(self, name, x, rounding):
-        """x [T, in] -> [T, out]: inputs rounded as the weight's format asks, then the result."""
+        """x [T, in] -> [T, out]: inputs are rounded as the weight's format requires, then the result."""
         x = rounding.input(self.formats.get(name + ".weight", "f32"), x)
         return rounding.result(ops.linear(x, self.weights[name + ".weight"],
                                           self.weights.get(name + ".bias")))
@@ -111,7 +111,7 @@ class Model(object):
 
         q, k = heads("q_proj", config.heads), heads("k_proj", config.kv_heads)
         v = heads("v_proj", config.kv_heads)
-        if config.family == "qwen3":  # each head is normalized by itself, before it is rotated
+        if config.family == "qwen3":  # each head is normalized separately, before rotation
             q, k = act(self._norm(name + "q_norm", q)), act(self._norm(name + "k_norm", k))
         q = act(ops.rope(q, positions, self.frequencies))
         k = act(ops.rope(k, positions, self.frequencies))
@@ -152,7 +152,7 @@ class GPT2(Model):
                               self.config.rms_eps)
 
     def _conv(self, name, x, rounding):
-        """x [T, in] -> [T, out] by a matrix that is stored as [in, out]."""
+        """x [T, in] -> [T, out] by a matrix stored as [in, out]."""
         x = rounding.input(self.formats.get(name + ".weight", "f32"), x)
         return rounding.result(ops.linear(x, self.weights[name + ".weight"].T,
                                           self.weights[name + ".bias"]))

@@ -35,7 +35,7 @@ def rms_norm(x, weight, eps):
 
 def layer_norm(x, weight, bias, eps):
     """y = (x - mean) / sqrt(variance + eps) * weight + bias, over the last dimension; the variance is
-    that of all the numbers (Ba et al. 2016)."""
+    that of the population (Ba et al. 2016)."""
     x = np.asarray(x, np.float64)
     centered = x - np.mean(x, axis=-1, keepdims=True)
     scale = 1.0 / np.sqrt(np.mean(centered * centered, axis=-1, keepdims=True) + eps)
@@ -49,10 +49,10 @@ def rope_frequencies(head_dim, theta, scaling=None):
     llama3    with wavelength w = 2 pi / f and original length L: f / factor where w > L / low,
               f where w < L / high, between them f * ((1 - t) / factor + t) with
               t = (L / w - low) / (high - low) (Llama 3.1's reference code)
-    divisors  f_i / divisors_i (GGUF's rope_freqs, which carries the llama3 scaling)
+    divisors  f_i / divisors_i (GGUF's rope_freqs, which represents the llama3 scaling)
 
-    The llama3 divisors are rounded to float32, as GGUF stores them, so that a model means the same
-    rotation in both containers (a relative change of 6e-8 at most)."""
+    The llama3 divisors are rounded to float32, as GGUF stores them, so that a model has the same
+    rotation in both containers (a relative difference of at most 6e-8)."""
     frequencies = float(theta) ** (-np.arange(0, head_dim, 2, dtype=np.float64) / head_dim)
     if scaling is None:
         return frequencies
@@ -66,7 +66,7 @@ def rope_frequencies(head_dim, theta, scaling=None):
 
 
 def llama3_divisors(frequencies, scaling):
-    """What llama3 scaling divides each frequency by: [D/2] -> [D/2], from 1 up to factor."""
+    """The divisors of frequencies in llama3 scaling: [D/2] -> [D/2], from 1 to factor."""
     factor, low, high = (float(scaling[key])
                          for key in ("factor", "low_freq_factor", "high_freq_factor"))
     turns = scaling["original_max_position_embeddings"] * frequencies / (2 * np.pi)  # L / w
@@ -110,9 +110,9 @@ def attention(q, k, v, scale=None, dtype="f64"):
     are the last of the S positions, and position p sees keys 0 to p. Query head h reads key/value
     head h // (H/G) (Ainslie et al. 2023).
 
-    `dtype` is what dot products multiply: the exponentials that weigh the values are rounded to it,
-    their sum is of rounded ones, too, and queries, multiplied by the scale for a softmax of base 2,
-    are the sum of two such numbers, the second one what the first leaves."""
+    `dtype` is the operand type of dot products: the exponentials that weight the values are rounded
+    to it before they are summed, and queries, multiplied by the scale for a softmax of base 2, are
+    represented as the sum of two such numbers, the second being the rounding error of the first."""
     q, k, v = (np.asarray(a, np.float64) for a in (q, k, v))
     tokens, heads, head_dim = q.shape
     length, kv_heads = k.shape[:2]

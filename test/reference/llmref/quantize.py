@@ -1,6 +1,6 @@
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Weights in few bits as `llmir --quantize` makes them: float32 values <-> integers with scales."""
+"""Quantized weights as computed by `llmir --quantize`: float32 values <-> integers with scales."""
 
 from fnmatch import fnmatchcase
 
@@ -12,11 +12,11 @@ BLOCKS = {"q8": "q8_0", "q4": "q4_0"}
 
 
 def quantized(weight, scheme):
-    """The values of a matrix of float32 [rows, K] in a scheme: float64 [rows, K].
+    """The dequantized values of a float32 matrix [rows, K] in a scheme: float64 [rows, K].
 
-    A scheme is intB[:gG][:asym]: B bits, a scale for each G values of a row (all of them if there
-    is no :g), and a zero point if it says asym. What llm.quant_params, llm.quantize and
-    llm.dequantize say: float32 arithmetic up to the integers, exact from there on."""
+    A scheme is intB[:gG][:asym]: B bits, a scale per G values of a row (per row without :g), and a
+    zero point with :asym. As specified by llm.quant_params, llm.quantize and llm.dequantize, the
+    integers are computed in float32, and dequantization is exact."""
     parts = scheme.split(":")
     bits = int(parts[0][3:])
     group = next((int(part[1:]) for part in parts if part[0] == "g"), weight.shape[1])
@@ -36,9 +36,9 @@ def quantized(weight, scheme):
 
 
 def quantized_by(weights, formats, rules):
-    """(weights, formats) as a recipe leaves them: of the rules [(pattern, scheme)] the first that
-    fits the name of a projection's matrix counts; "head" fits the projection to the vocabulary, or
-    the embedding table that is that too. Rows that are no whole blocks stay as they are."""
+    """(weights, formats) after applying a recipe: the first of the rules [(pattern, scheme)] that
+    matches the name of a projection's matrix applies; "head" matches the projection to the
+    vocabulary, or the embedding table if tied. Rows that are not whole blocks are not quantized."""
     weights, formats = dict(weights), dict(formats)
     head = "lm_head.weight" if "lm_head.weight" in weights else "model.embed_tokens.weight"
     for name, weight in weights.items():
@@ -58,9 +58,9 @@ def quantized_by(weights, formats, rules):
 
 
 def quantized_projections(weights, formats, scheme):
-    """(weights, formats) as --quantize leaves them: the projections of all layers in a scheme, q8 and
-    q4 being the block formats of GGUF; and unless the scheme says a32 or plain-head, the projection
-    to the vocabulary in 8 bits."""
+    """(weights, formats) after applying --quantize: the projections of all layers in a scheme (q8 and
+    q4 are the block formats of GGUF) and, without a32 and plain-head, the projection to the
+    vocabulary in 8 bits."""
     parts = scheme.split(":")
     plain = "a32" in parts or "plain-head" in parts
     scheme = ":".join(part for part in parts if part not in ("a32", "plain-head"))

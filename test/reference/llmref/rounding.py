@@ -1,10 +1,10 @@
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Where a compiled model rounds: each place is a field that may be left out.
+"""Emulates the rounding of compiled models; each field of Rounding is optional.
 
     Model.forward(ids)                          # nothing is rounded
-    Model.forward(ids, compiled(kv="bf16"))     # what `llmir` does with a KV cache of bf16
-    Model.forward(ids, Rounding(kv="bf16"))     # the cache alone
+    Model.forward(ids, compiled(kv="bf16"))     # as `llmir` with a bf16 KV cache
+    Model.forward(ids, Rounding(kv="bf16"))     # the cache only
 
 Weights keep the exact values of their stored format in all of them.
 """
@@ -17,17 +17,17 @@ from .formats import round_to
 
 
 def input_group(fmt):
-    """Values of an input of int8 that share one scale, beside weights of this format: 64 where
-    --quantize gives weights a scale for each row or for more than 32 values, else 32."""
+    """Group size of int8 inputs that are multiplied by weights of this format: 64 if the scales of the
+    weights are per row or per more than 32 values, else 32."""
     parts = fmt.split(":")
     return 64 if parts[0] in ("int8", "int4") and "g32" not in parts else 32
 
 
 class Rounding(namedtuple("Rounding", "results kv attention inputs")):
-    """results    the result of each operation: f64 (left alone) or f32
-    kv         keys and values as they enter the cache: f64, f32, f16, bf16, or q8
-    attention  the exponentials that weigh values: f64 or bf16; queries are two such numbers
-    inputs     {format of a weight: what its matmul multiplies by: bf16 or int8}; others left alone
+    """results    the result of each operation: f64 (not rounded) or f32
+    kv         keys and values in the cache: f64, f32, f16, bf16, or q8
+    attention  the exponentials that weight values: f64 or bf16; queries are sums of two such numbers
+    inputs     {format of a weight: type of the other operand, bf16 or int8}; others are not rounded
     """
 
     __slots__ = ()
@@ -39,7 +39,7 @@ class Rounding(namedtuple("Rounding", "results kv attention inputs")):
         return round_to(self.results, x)
 
     def cached(self, x):
-        """Keys or values [T, heads, D] as the cache gives them back."""
+        """Keys or values [T, heads, D] after rounding to the type of the cache."""
         return int8_groups(x, x.shape[-1]) if self.kv == "q8" else round_to(self.kv, x)
 
     def input(self, fmt, x):
@@ -49,13 +49,13 @@ class Rounding(namedtuple("Rounding", "results kv attention inputs")):
 
 
 def base_format(fmt):
-    """int4:g128:asym -> int4; others have no parts."""
+    """int4:g128:asym -> int4; other names are unchanged."""
     return fmt.split(":")[0]
 
 
 def int8_groups(x, group):
-    """Rounds each group of values of the last dimension to whole multiples, -127 to 127, of a
-    float32 scale of its own: scale = max|x| / 127 (the last group may be shorter)."""
+    """Rounds each group of values of the last dimension to multiples, -127 to 127, of its float32
+    scale max|x| / 127 (the last group may be shorter)."""
     x = np.asarray(x).astype(np.float32)
     result = np.empty(x.shape, np.float64)
     for first in range(0, x.shape[-1], group):
@@ -73,6 +73,6 @@ COMPILED_INPUTS = dict({fmt: "int8" for fmt in INTEGERS}, bf16="bf16")
 
 
 def compiled(kv):
-    """The roundings of a compiled model with this type of KV cache."""
+    """The rounding of a compiled model with this type of KV cache."""
     return Rounding(results="f32", kv=kv, attention="bf16" if kv == "bf16" else "f64",
                     inputs=COMPILED_INPUTS)

@@ -14,7 +14,7 @@ INDEX = "model.safetensors.index.json"
 
 
 def read_safetensors(path):
-    """One file -> {name: Tensor}; refuses unknown dtypes, holes, overlaps and trailing bytes."""
+    """One file -> {name: Tensor}; rejects unknown dtypes, gaps, overlaps and trailing bytes."""
     with open(path, "rb") as stream:
         blob = stream.read()
     if len(blob) < 8:
@@ -59,7 +59,7 @@ def write_safetensors(path, tensors):
 
 
 def read_folder(folder):
-    """A directory's tensors, from model.safetensors or from the shards that its index names."""
+    """The tensors of a directory, from model.safetensors or from the shards listed in its index."""
     index = os.path.join(folder, INDEX)
     if not os.path.exists(index):
         return read_safetensors(os.path.join(folder, "model.safetensors"))
@@ -79,7 +79,7 @@ def read_folder(folder):
 
 
 def write_folder(folder, tensors, shards=1):
-    """{name: Tensor} -> model.safetensors, or that many shards and their index."""
+    """{name: Tensor} -> model.safetensors, or the given number of shards and their index."""
     if shards == 1:
         write_safetensors(os.path.join(folder, "model.safetensors"), tensors)
         return

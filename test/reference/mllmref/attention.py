@@ -10,9 +10,9 @@ HIDDEN = -1e10
 
 
 def rotate(x, cosines, sines, tokens):
-    """Halves of the first 2·R numbers of each head rotated as complex numbers.
+    """Rotates halves of the first 2·R elements of each head as complex numbers.
 
-    Tables [T, R] or [B, T, R]; `tokens` is the dimension of x that counts them.
+    Tables [T, R] or [B, T, R]; `tokens` is the token dimension of x.
     """
     pairs = cosines.shape[-1]
     tokens %= x.ndim
@@ -36,7 +36,7 @@ def rope(x, frequencies, scaling=1.0, tokens=0, past=0):
 
 
 def multimodal_rope(x, sines, cosines, sections, tokens):
-    """Tables [planes, T, R], whose planes change from section to section."""
+    """Tables [planes, T, R]; each section uses one plane."""
     cuts = np.cumsum(sections)[:-1]
     chosen = [np.concatenate([part[i % len(part)] for i, part in enumerate(np.split(table, cuts, axis=-1))], axis=-1)
               for table in (cosines, sines)]
@@ -44,7 +44,7 @@ def multimodal_rope(x, sines, cosines, sections, tokens):
 
 
 def vision_tables(times, rows, columns, merge, head_dim, theta):
-    """As Qwen2-VL builds them: two halves of head_dim / 2 pairs, row and column."""
+    """The tables of Qwen2-VL: two halves of head_dim / 2 pairs, row and column."""
     row, column = np.meshgrid(np.arange(rows), np.arange(columns), indexing="ij")
     order = [grid.reshape(rows // merge, merge, columns // merge, merge).transpose(0, 2, 1, 3).ravel()
              for grid in (row, column)]
@@ -59,7 +59,7 @@ def vision_rope(x, times, rows, columns, merge=2, theta=10000.0, tokens=0):
 
 
 def visible(queries, keys, window=0):
-    """[queries, keys]: which key a query of the last `queries` positions sees."""
+    """[queries, keys]: whether a query of the last `queries` positions sees a key."""
     position = keys - queries + np.arange(queries)[:, None]
     key = np.arange(keys)[None, :]
     return (key <= position) & ((key > position - window) if window else True)
@@ -92,12 +92,12 @@ def attention(q, k, v, scale, causal=True, window=0, sinks=None):
 
 
 def rows(pool, index):
-    """One sequence [1, N, G, D] out of a pool [rows, G, D]."""
+    """One sequence [1, N, G, D] from a pool [rows, G, D]."""
     return pool[index.astype(int)][None]
 
 
 def gpt2_layer(ids, tokens, positions, norm, qkv, qkv_bias, up, down):
-    """Learned positions, two causal heads, and the feed-forward layer on what they give."""
+    """Learned positions, two causal heads, and a feed-forward layer."""
     h = nn.embedding(ids, tokens) + positions[: ids.shape[1]]
     mixed = nn.linear(nn.layer_norm(h, norm, norm, 1e-5), qkv, qkv_bias)
     heads = [part.reshape(h.shape[:2] + (2, 2)) for part in np.split(mixed, 3, axis=-1)]

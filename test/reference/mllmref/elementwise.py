@@ -1,6 +1,6 @@
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Ops that compute each value by itself."""
+"""Element-wise ops."""
 
 import math
 
@@ -10,7 +10,7 @@ BITS = {"i8": 8, "i16": 16, "i32": 32, "i64": 64}
 
 
 def wrap(x, kind):
-    """Whole numbers as two's complement of the type."""
+    """Wraps integers to the two's complement of the type."""
     count = 1 << BITS[kind]
     return np.array([(int(v) + count // 2) % count - count // 2 for v in np.ravel(x)], np.float64).reshape(np.shape(x))
 
@@ -23,7 +23,7 @@ def div(a, b, kind="f32"):
 
 
 def whole_quotient(a, b):
-    """Of int64, toward zero, without float64 on the way."""
+    """Division of int64 toward zero, without conversion to float64."""
     quotients = [abs(int(x)) // abs(int(y)) * (1 if (x < 0) == (y < 0) else -1) for x, y in zip(a, b)]
     return np.array([(q + (1 << 63)) % (1 << 64) - (1 << 63) for q in quotients], np.int64)
 
@@ -37,7 +37,7 @@ def arange(x, start, step):
 
 
 def splitmix(count, seed):
-    """The first numbers that SplitMix64 gives."""
+    """The first outputs of SplitMix64."""
     mask, numbers = (1 << 64) - 1, []
     for i in range(1, count + 1):
         z = (seed + i * 0x9E3779B97F4A7C15) & mask
@@ -57,7 +57,7 @@ def random(x, start, end, seed, whole=False):
 
 
 def cast(x, kind, source="f32"):
-    """Floats are cut and stay in the range of integers; integers wrap."""
+    """Floats are truncated and saturate to the range of integers; integers wrap."""
     if kind == "i1":
         return x != 0
     if kind not in BITS:

@@ -1,6 +1,6 @@
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Ops whose values choose, order or are reduced."""
+"""Indexing, sorting and reduction ops."""
 
 import numpy as np
 
@@ -32,7 +32,7 @@ def argsort(x, dim=-1, descending=False):
     """Stable in both directions; NaN is the greatest."""
     if not descending:
         return np.argsort(x, axis=dim, kind="stable")
-    # Sorting the mirrored dimension and mirroring the order keeps ties in place.
+    # Sorting the reversed dimension and reversing the order keeps ties stable.
     mirrored = np.argsort(np.flip(x, dim), axis=dim, kind="stable")
     return np.flip(x.shape[dim] - 1 - mirrored, dim)
 

@@ -14,7 +14,7 @@ def matmul(a, b, transpose_a=False, transpose_b=False):
 
 
 def linear(x, weight, bias=None, shape=None):
-    """`shape` are the sizes into which the outputs are split."""
+    """`shape` are the dimensions into which the outputs are split."""
     y = np.einsum("...k,nk->...n", x, weight)
     y = y if bias is None else y + bias
     return y if shape is None else y.reshape(x.shape[:-1] + tuple(shape))
@@ -49,7 +49,7 @@ def layer_norm(x, weight=None, bias=None, eps=1e-6, dims=1):
 
 
 def layer_norm_2d(x, weight, bias, eps):
-    """Over the channels [B, C, H, W] at each place."""
+    """Over the channels of [B, C, H, W] at each position."""
     centered = x - x.mean(axis=1, keepdims=True)
     y = centered / np.sqrt((centered**2).mean(axis=1, keepdims=True) + eps)
     return y * weight[:, None, None] + bias[:, None, None]
@@ -80,7 +80,7 @@ def quick_gelu(x):
 
 
 def bf16(x):
-    """Rounded to bf16, to nearest even."""
+    """Rounds to bf16, to nearest even."""
     bits = x.astype(np.float32).view(np.uint32).astype(np.uint64)
     rounded = ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16 << 16).astype(np.uint32)
     return rounded.view(np.float32).astype(float)

@@ -11,7 +11,7 @@ from . import attention, nn
 
 
 def conv(x, weight, bias=None, stride=None, padding=None, dilation=None, groups=1):
-    """x [B, C, s…], weight [O, C / groups, k…]: shifted pictures are summed."""
+    """x [B, C, s…], weight [O, C / groups, k…]: computed as a sum of shifted images."""
     n = x.ndim - 2
     stride, padding, dilation = (given or [default] * n for given, default in
                                  ((stride, 1), (padding, 0), (dilation, 1)))
@@ -38,7 +38,7 @@ def keys_kernel(x, a):
 
 
 def resampling_matrix(size, new, mode, align_corners=False, antialias=False, factor=None):
-    """[new, size]: what each new number is made of."""
+    """[new, size]: the weights of the old elements in each new one."""
     matrix = np.zeros([new, size])
     step = size / new if factor is None else 1 / factor
     for i in range(new):
@@ -65,7 +65,7 @@ def resampling_matrix(size, new, mode, align_corners=False, antialias=False, fac
 
 
 def interpolate(x, size=None, factors=None, mode="nearest", align_corners=False, antialias=False):
-    """Of x [B, C, s…], mode in nearest, linear (any rank), cubic."""
+    """Resamples x [B, C, s…]; mode is nearest, linear (any rank) or cubic."""
     n = x.ndim - 2
     factors = factors or [None] * n
     size = size or [math.floor(s * f) for s, f in zip(x.shape[2:], factors)]
@@ -76,7 +76,7 @@ def interpolate(x, size=None, factors=None, mode="nearest", align_corners=False,
 
 
 def transformer(x, patch, patch_bias, neck, positions, norm, shift, q, k, v, o, up, down):
-    """Patches of 4 x 4, one layer with two heads of two numbers, the map at 5 x 5."""
+    """4 x 4 patches, one layer with two heads of size two, the map at 5 x 5."""
     picture = nn.layer_norm_2d(conv(x, patch, patch_bias, stride=[4, 4]), neck, neck, 1e-6)
     h = picture.reshape(len(x), 4, 4).swapaxes(1, 2) + positions
     n = nn.layer_norm(h, norm, shift, 1e-6)

@@ -255,7 +255,7 @@ func.func @test(%x: tensor<?x64xf32>, %w: tensor<64x172xf32>) {
 
 // -----
 
-// RULE: sharded_linear.c5, the slice of x beside the whole weight
+// RULE: sharded_linear.c5, a slice of x with the entire weight
 func.func @test(%x: tensor<?x64xf32>, %w: tensor<64x172xf32>) {
   // expected-error@+1 {{'llm.sharded_linear' op has rows of 64 elements, but multiplies them by 16}}
   %0 = llm.sharded_linear %x, %w {shard_dim = 0, num_shards = 4, shard_id = 0, x_is_shard} : (tensor<?x64xf32>, tensor<64x172xf32>) -> tensor<?x172xf32>
@@ -273,7 +273,7 @@ func.func @test(%x: tensor<?x64xf32>, %w: tensor<64x44xf32>) {
 
 // -----
 
-// RULE: sharded_linear.c7, whole beside what is said
+// RULE: sharded_linear.c7, an entire bias with a shard
 func.func @test(%x: tensor<?x64xf32>, %w: tensor<64x172xf32>, %b: tensor<172xf32>) {
   // expected-error@+1 {{'llm.sharded_linear' op has a bias of 172 elements, but results of 43}}
   %0 = llm.sharded_linear %x, %w, %b {shard_dim = 1, num_shards = 4, shard_id = 0, bias_is_shard} : (tensor<?x64xf32>, tensor<64x172xf32>, tensor<172xf32>) -> tensor<?x43xf32>

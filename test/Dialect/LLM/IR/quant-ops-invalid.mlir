@@ -53,7 +53,7 @@ func.func @test(%w: tensor<172x64xf32>) {
 
 // -----
 
-// RULE: quant_params.c3, the last dimension having scales of its own
+// RULE: quant_params.c3, per-axis scales of the last dimension
 func.func @test(%w: tensor<172x64xf32>) {
   // expected-error@+2 {{'llm.quant_params' op group_size 32 does not divide dimension 0 of size 172}}
   // expected-error@+1 {{failed to infer returned types}}

@@ -1,9 +1,9 @@
 // RUN: llmir-opt %s --split-input-file --verify-diagnostics --verify-roundtrip
 
 // The ops of the LLMIR specification in its own spelling. The snippet of the README is
-// ill-typed as one function (its append gives tensor<2x1xi32> where attention
-// wants tensor<2x128xi32>), so each op stands in a function of its own, and the
-// snippet as it is comes last.
+// ill-typed as one function (its append yields tensor<2x1xi32>, but attention
+// requires tensor<2x128xi32>), so each op is in a separate function, and the
+// unmodified snippet is last.
 
 !kv_cache_t = !llm.paged_kv_cache<f16, 12, 16, 64, 16, 4096>
 

@@ -129,7 +129,7 @@ func.func private @test(!llm.quantized_tensor<i8, [64, 100], true, false, -1, 32
 
 // -----
 
-// RULE: quantized_tensor.c7, the last dimension having scales of its own
+// RULE: quantized_tensor.c7, per-axis scales of the last dimension
 // expected-error@+1 {{groupSize 32 does not divide dimension 0 of size 100}}
 func.func private @test(!llm.quantized_tensor<i8, [100, 64], true, true, 1, 32, 8>)
 
