@@ -254,9 +254,9 @@ TEST(Quantization, WhatHasNoRangeIsTheZeroPoint) {
   EXPECT_EQ(quantizeValue(std::nanf(""), {1.0f, 0}, 8, true), -127);
 }
 
-// ggml's rounding: the scale of the larger magnitude, -3, is f16(-3 / -8), which
-// is mapped to the lowest integer; halves are rounded up. With 8 bits the scale
-// is f16(3 / 127), and halves are rounded away from zero.
+// ggml's rounding: the scale of the larger magnitude, -3, is f16(-3 / -8),
+// which is mapped to the lowest integer; halves are rounded up. With 8 bits the
+// scale is f16(3 / 127), and halves are rounded away from zero.
 TEST(Quantization, BlocksAreThoseOfGGUF) {
   std::vector<float> row(32, 0.0f);
   row[0] = -3.0f, row[1] = 2.0f, row[2] = 0.1875f, row[3] = -0.1875f;
