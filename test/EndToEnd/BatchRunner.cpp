@@ -10,6 +10,7 @@
 #include "Emulation/TileEmulation.h"
 
 #include "llmir/Artifact/Artifact.h"
+#include "llmir/Artifact/CodeNote.h"
 #include "llmir/Artifact/CpuFeatures.h"
 
 #include <algorithm>
@@ -18,18 +19,42 @@
 #include <cstring>
 #include <map>
 #include <random>
+#include <sys/mman.h>
+#include <unistd.h>
 
 namespace llmir::test {
+
+/// Replaces a code note in the mapping of an artifact, which is private. The
+/// bytes of weights, with which a note begins, remain.
+static void replaceNote(Span<const uint8_t> code,
+                        const std::vector<uint8_t> &before,
+                        const std::vector<uint8_t> &after) {
+  constexpr size_t compared = 64; // The last values, the one of the code too.
+  auto *at = const_cast<uint8_t *>(std::search(
+      code.begin(), code.end(), before.end() - compared, before.end()));
+  ASSERT_NE(at, code.end()) << "the image has no note of what it is for";
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto start = reinterpret_cast<uintptr_t>(at) / page * page;
+  const size_t bytes = reinterpret_cast<uintptr_t>(at) + compared - start;
+  ASSERT_EQ(
+      mprotect(reinterpret_cast<void *>(start), bytes, PROT_READ | PROT_WRITE),
+      0);
+  std::copy(after.end() - compared, after.end(), at);
+}
 
 /// Lets code with tiles of AMX run where only their instructions are missing:
 /// the loader takes it for code of the level below.
 static void emulateTiles(const Artifact &artifact) {
   auto &info = const_cast<ArtifactInfo &>(artifact.info());
-  for (CodeTarget &target : info.code) {
+  for (size_t i = 0; i < info.code.size(); ++i) {
+    CodeTarget &target = info.code[i];
     if (!canEmulateTiles(target.level))
       continue;
+    const std::vector<uint8_t> before = makeCodeNote(info, i, 0);
     target.level = "x86-64-v4-bf16";
     target.cpuFeatures = cpuLevelFeatures(target.level);
+    replaceNote(artifact.section(ArtifactSection::Code, i), before,
+                makeCodeNote(info, i, 0));
     startTileEmulation();
   }
 }
