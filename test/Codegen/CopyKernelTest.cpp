@@ -45,7 +45,7 @@ struct Box {
   void call(KernelProgram &program, unsigned in, unsigned out) const {
     program.call<kernel::CopyBoxOp>(program[in], program[out], sizes,
                                     fromColumns, from, fromStrides, toColumns,
-                                    to, toStrides);
+                                    to, toStrides, kFixedSize);
   }
 };
 

@@ -22,6 +22,9 @@ namespace llmir::test {
 constexpr int64_t kRowCounts[] = {0, 1, 7, 33};
 constexpr int64_t kMaxRows = 34;
 
+/// For nests that do not run over the rows of a step.
+inline const mllm::kernel::RowSpaceAttr kFixedSize = {};
+
 class KernelTest : public testing::TestWithParam<const CPULevel *> {
 protected:
   void SetUp() override { LLMIR_SKIP_UNLESS_RUNNABLE(GetParam()); }

@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 using namespace llmir;
@@ -75,7 +76,7 @@ TEST_P(NestKernels, LoopsWriteAnElementAtEachPoint) {
       std::vector<int64_t>{columns, rows}, int64_t(2),
       maps({map(2, dim(1), dim(0)), map(2, constant(0), dim(0)),
             map(2, dim(0), dim(1))}),
-      rows);
+      rows, kFixedSize);
   setBody(op.getBody(), 2, 2,
           [](OpBuilder &b, Location loc, ValueRange args) -> Value {
             return arith::AddFOp::create(b, loc, args[2], args[3]);
@@ -104,7 +105,7 @@ TEST_P(NestKernels, LoopsReduceInAscendingOrder) {
       std::vector<int64_t>{rows, columns}, int64_t(1),
       maps({map(2, dim(0), dim(1)), map(2, dim(0), constant(0)),
             map(2, dim(0), constant(0))}),
-      int64_t(1));
+      int64_t(1), kFixedSize);
   setBody(op.getBody(), 2, 2,
           [](OpBuilder &b, Location loc, ValueRange args) -> Value {
             return arith::AddFOp::create(b, loc, args[3], args[2]);
@@ -132,7 +133,7 @@ TEST_P(NestKernels, GatherTakesRowsAtIndices) {
       maps({map(2, constant(0), dim(0)),
             map(2, getAffineSymbolExpr(0, context()), dim(1), 1),
             map(2, dim(0), dim(1))}),
-      columns);
+      columns, kFixedSize);
   ASSERT_NO_FATAL_FAILURE(load());
   const std::vector<float> xs = random.values(bound * columns);
   loaded->setRows(x, xs);
@@ -155,7 +156,8 @@ TEST_P(NestKernels, ScatterLetsTheLastWriterWin) {
       program[indices], program[x], program[out],
       std::vector<int64_t>{rows, columns}, int64_t(1), bound,
       maps({map(2, constant(0), dim(0)), map(2, dim(0), dim(1)),
-            map(2, getAffineSymbolExpr(0, context()), dim(1), 1)}));
+            map(2, getAffineSymbolExpr(0, context()), dim(1), 1)}),
+      kFixedSize);
   ASSERT_NO_FATAL_FAILURE(load());
   const std::vector<float> xs = random.values(rows * columns);
   const std::vector<float> kept = random.values(bound * columns);
@@ -172,6 +174,194 @@ TEST_P(NestKernels, ScatterLetsTheLastWriterWin) {
   }
 }
 
+//===----------------------------------------------------------------------===//
+// Over the rows of a step
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Nests whose first loop runs over the rows of a step, of which buffers have
+/// kMaxRows.
+class StepNestKernels : public NestKernels {
+protected:
+  kernel::RowSpaceAttr overTokens() {
+    return kernel::RowSpaceAttr::get(context(), RowSpace::Tokens);
+  }
+  /// Runs with each number of rows, and holds the columns of `out` against
+  /// those that `expected` has for a row.
+  void runAll(unsigned out, int64_t columns,
+              const std::function<void(int64_t, float *)> &expected);
+};
+
+} // namespace
+
+void StepNestKernels::runAll(
+    unsigned out, int64_t columns,
+    const std::function<void(int64_t, float *)> &expected) {
+  for (int64_t rows : kRowCounts) {
+    StepInputs inputs;
+    inputs.numTokens = rows;
+    run(inputs, {out}, rows);
+    std::vector<float> all(rows * columns);
+    for (int64_t row = 0; row < rows; ++row)
+      expected(row, all.data() + row * columns);
+    EXPECT_TRUE(sameBits(loaded->rows(out, rows), all)) << rows << " rows";
+  }
+}
+
+TEST_P(StepNestKernels, LoopsReduceWithinRows) {
+  constexpr int64_t columns = 21;
+  const unsigned x = program.addBuffer(kMaxRows, columns);
+  const unsigned y = program.addBuffer(1, columns); // The same for all rows.
+  const unsigned initial = program.addBuffer(kMaxRows, 1);
+  const unsigned out = program.addBuffer(kMaxRows, 1);
+  auto op = program.call<kernel::LoopsOp>(
+      program[std::vector<unsigned>{x, y, initial}], program[out],
+      std::vector<int64_t>{kMaxRows, columns}, int64_t(1),
+      maps({map(2, dim(0), dim(1)), map(2, constant(0), dim(1)),
+            map(2, dim(0), constant(0)), map(2, dim(0), constant(0))}),
+      int64_t(1), overTokens());
+  setBody(op.getBody(), 2, 3,
+          [](OpBuilder &b, Location loc, ValueRange args) -> Value {
+            Value product = arith::MulFOp::create(b, loc, args[2], args[3]);
+            return arith::AddFOp::create(b, loc, args[4], product);
+          });
+  ASSERT_NO_FATAL_FAILURE(load());
+  const std::vector<float> xs = random.values(kMaxRows * columns);
+  const std::vector<float> ys = random.values(columns);
+  const std::vector<float> initials = random.values(kMaxRows);
+  loaded->setRows(x, xs);
+  loaded->setRows(y, ys);
+  loaded->setRows(initial, initials);
+  runAll(out, 1, [&](int64_t row, float *sum) {
+    *sum = initials[row];
+    for (int64_t k = 0; k < columns; ++k) {
+      const float product = xs[row * columns + k] * ys[k];
+      *sum += product;
+    }
+  });
+}
+
+TEST_P(StepNestKernels, CopyBoxJoinsRows) {
+  constexpr int64_t columns = 24, first = 8;
+  const unsigned x = program.addBuffer(kMaxRows, first);
+  const unsigned y = program.addBuffer(kMaxRows, columns - first);
+  const unsigned out = program.addBuffer(kMaxRows, columns);
+  int64_t at = 0;
+  for (auto [from, size] :
+       {std::pair(x, first), std::pair(y, columns - first)}) {
+    program.call<kernel::CopyBoxOp>(
+        program[from], program[out], std::vector<int64_t>{kMaxRows, size}, size,
+        int64_t(0), std::vector<int64_t>{size, 1}, columns, at,
+        std::vector<int64_t>{columns, 1}, overTokens());
+    at += size;
+  }
+  ASSERT_NO_FATAL_FAILURE(load());
+  const std::vector<float> xs = random.values(kMaxRows * first);
+  const std::vector<float> ys = random.values(kMaxRows * (columns - first));
+  loaded->setRows(x, xs);
+  loaded->setRows(y, ys);
+  runAll(out, columns, [&](int64_t row, float *joined) {
+    std::copy_n(xs.data() + row * first, first, joined);
+    std::copy_n(ys.data() + row * (columns - first), columns - first,
+                joined + first);
+  });
+}
+
+TEST_P(StepNestKernels, GatherTakesElementsOfEachRow) {
+  constexpr int64_t columns = 19, chosen = 3;
+  const unsigned indices = program.addIntegers(kMaxRows, chosen);
+  const unsigned table = program.addBuffer(columns, 2);
+  const unsigned out = program.addBuffer(kMaxRows, 2 * chosen);
+  // out[row, 2 i + c] = table[indices[row, i], c]
+  program.call<kernel::GatherOp>(
+      program[indices], program[table], program[out],
+      std::vector<int64_t>{kMaxRows, chosen, 2}, columns,
+      maps({map(3, dim(0), dim(1)),
+            map(3, getAffineSymbolExpr(0, context()), dim(2), 1),
+            map(3, dim(0), dim(1) * 2 + dim(2))}),
+      2 * chosen, overTokens());
+  ASSERT_NO_FATAL_FAILURE(load());
+  const std::vector<float> rows = random.values(columns * 2);
+  std::vector<int32_t> places;
+  for (int64_t i = 0; i < kMaxRows * chosen; ++i)
+    places.push_back(static_cast<int32_t>((7 * i) % columns));
+  loaded->setRows(table, rows);
+  loaded->setIntegers(indices, places);
+  runAll(out, 2 * chosen, [&](int64_t row, float *elements) {
+    for (int64_t i = 0; i < chosen; ++i)
+      std::copy_n(rows.data() + 2 * places[row * chosen + i], 2,
+                  elements + 2 * i);
+  });
+}
+
+TEST_P(StepNestKernels, ScatterWritesWithinRows) {
+  constexpr int64_t columns = 16, sources = 3;
+  const unsigned indices = program.addIntegers(kMaxRows, sources);
+  const unsigned x = program.addBuffer(kMaxRows, sources);
+  const unsigned out = program.addBuffer(kMaxRows, columns);
+  program.call<kernel::ScatterOp>(
+      program[indices], program[x], program[out],
+      std::vector<int64_t>{kMaxRows, sources}, int64_t(2), columns,
+      maps({map(2, dim(0), dim(1)), map(2, dim(0), dim(1)),
+            map(2, dim(0), getAffineSymbolExpr(0, context()), 1)}),
+      overTokens());
+  ASSERT_NO_FATAL_FAILURE(load());
+  const std::vector<float> xs = random.values(kMaxRows * sources);
+  std::vector<int32_t> places;
+  for (int64_t i = 0; i < kMaxRows * sources; ++i)
+    places.push_back(static_cast<int32_t>((5 * i) % (columns + 2)) - 1);
+  loaded->setRows(x, xs);
+  loaded->setIntegers(indices, places);
+  const std::vector<float> kept = random.values(kMaxRows * columns);
+  for (int64_t rows : kRowCounts)
+    for (int64_t workers : {1, 2, 3}) {
+      StepInputs inputs;
+      inputs.numTokens = rows;
+      loaded->setRows(out, kept);
+      loaded->run(inputs, workers);
+      std::vector<float> expected = kept;
+      for (int64_t row = 0; row < rows; ++row)
+        for (int64_t i = 0; i < sources; ++i) {
+          int32_t place = places[row * sources + i];
+          place += place < 0 ? columns : 0;
+          if (place < columns)
+            expected[row * columns + place] = xs[row * sources + i];
+        }
+      EXPECT_TRUE(sameBits(loaded->rows(out, kMaxRows), expected))
+          << rows << " rows, " << workers << " workers";
+    }
+}
+
+TEST_P(StepNestKernels, SortOrdersEachRow) {
+  constexpr int64_t columns = 11, count = 4;
+  const unsigned x = program.addBuffer(kMaxRows, columns);
+  const unsigned values = program.addBuffer(kMaxRows, count);
+  const unsigned indices = program.addIntegers(kMaxRows, count);
+  const unsigned a = program.addIntegers(kMaxRows, columns);
+  const unsigned b = program.addIntegers(kMaxRows, columns);
+  program.call<kernel::SortOp>(program[x], program[values], program[indices],
+                               program[a], program[b], kMaxRows, columns, count,
+                               /*descending=*/true, overTokens());
+  ASSERT_NO_FATAL_FAILURE(load());
+  const std::vector<float> xs = random.values(kMaxRows * columns);
+  loaded->setRows(x, xs);
+  for (int64_t rows : kRowCounts) {
+    StepInputs inputs;
+    inputs.numTokens = rows;
+    run(inputs, {{values, rows}, {indices, rows}, {a, rows}, {b, rows}});
+    std::vector<float> expected;
+    for (int64_t row = 0; row < rows; ++row) {
+      std::vector<float> sorted(xs.begin() + row * columns,
+                                xs.begin() + (row + 1) * columns);
+      std::sort(sorted.rbegin(), sorted.rend());
+      expected.insert(expected.end(), sorted.begin(), sorted.begin() + count);
+    }
+    EXPECT_TRUE(sameBits(loaded->rows(values, rows), expected))
+        << rows << " rows";
+  }
+}
+
 void NestKernels::testSort(bool descending) {
   constexpr int64_t rows = 3, columns = 45, count = 20;
   const unsigned x = program.addBuffer(rows, columns);
@@ -181,7 +371,7 @@ void NestKernels::testSort(bool descending) {
   const unsigned b = program.addIntegers(rows, columns);
   program.call<kernel::SortOp>(program[x], program[values], program[indices],
                                program[a], program[b], rows, columns, count,
-                               descending);
+                               descending, kFixedSize);
   ASSERT_NO_FATAL_FAILURE(load());
   std::vector<float> xs = random.values(rows * columns, -9.0f, 9.0f);
   for (float &value : xs)
@@ -256,3 +446,4 @@ TEST_P(NestKernels, PackedIntegersAreThoseOfTheTensor) {
 }
 
 LLMIR_TEST_ALL_LEVELS(NestKernels);
+LLMIR_TEST_ALL_LEVELS(StepNestKernels);

@@ -81,6 +81,57 @@ TEST_P(RowKernels, EmbeddingDecodesRowsExactly) {
   }
 }
 
+TEST_P(RowKernels, UnpackWeightGivesAllRows) {
+  struct Weight {
+    std::vector<float> values;
+    int64_t rows, columns;
+    unsigned out;
+  };
+  std::vector<Weight> weights;
+  std::vector<WrittenRows> outputs;
+  Random random(11);
+  for (TensorFormat format : kFormats) {
+    const int64_t rows = 19, columns = 256;
+    auto stored = randomMatrix(format, rows, columns, random);
+    const unsigned out = program.addBuffer(rows, columns);
+    std::string name = packedFormatName(format);
+    program.call<kernel::UnpackWeightOp>(
+        program.weight(program.addMatrix(format, rows, columns, stored)),
+        program[out], mlir::StringAttr::get(program.getContext(), name), rows,
+        columns);
+    weights.push_back(
+        {decodeMatrix(format, rows, columns, stored), rows, columns, out});
+    outputs.push_back({out, rows});
+  }
+  const std::vector<float> vector = random.values(37);
+  const unsigned out = program.addBuffer(1, 37);
+  program.call<kernel::UnpackWeightOp>(
+      program.weight(program.addVector(vector)), program[out],
+      mlir::StringAttr(), int64_t(1), int64_t(37));
+  weights.push_back({vector, 1, 37, out});
+  outputs.push_back({out, 1});
+  ASSERT_NO_FATAL_FAILURE(load());
+  run(StepInputs(), outputs);
+  for (const Weight &weight : weights)
+    EXPECT_TRUE(sameBits(loaded->rows(weight.out, weight.rows), weight.values))
+        << weight.columns;
+}
+
+TEST_P(RowKernels, TokenIdsAreThoseOfTheStep) {
+  const unsigned ids = program.addIntegers(kBudget, 1);
+  const unsigned positions = program.addIntegers(kBudget, 1);
+  program.call<kernel::TokenIdsOp>(program[ids], /*by_position=*/false);
+  program.call<kernel::TokenIdsOp>(program[positions], /*by_position=*/true);
+  ASSERT_NO_FATAL_FAILURE(load());
+  StepInputs inputs;
+  inputs.tokenIds = {7, 0, 151935, 3};
+  inputs.positions = {11, 12, 0, 4095};
+  inputs.numTokens = 4;
+  run(inputs, {ids, positions}, 4);
+  EXPECT_EQ(loaded->integers(ids, 4), inputs.tokenIds);
+  EXPECT_EQ(loaded->integers(positions, 4), inputs.positions);
+}
+
 TEST_P(RowKernels, SelectRowsCopiesTheListedRows) {
   unsigned x = program.addBuffer(kBudget, 37);
   unsigned out = program.addBuffer(4, 37);

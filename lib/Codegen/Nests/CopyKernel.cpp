@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Common/Emitters.h"
+#include "LoopNest.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -17,8 +17,8 @@ using namespace mlir;
 
 namespace llmir {
 
-/// Numbers of consecutive elements that can be copied at once: they are in one
-/// row of both buffers wherever a run of the box starts.
+/// Numbers of neighbouring elements that can be copied at once: they lie in one
+/// row on both sides, wherever a run of the box begins.
 static int64_t chunkOf(kernel::CopyBoxOp op) {
   ArrayRef<int64_t> sizes = op.getSizes(), fromStrides = op.getFromStrides(),
                     toStrides = op.getToStrides();
@@ -43,8 +43,7 @@ static LogicalResult emitCopyBox(KernelBuilder &kb, kernel::CopyBoxOp op) {
   int64_t chunk = chunkOf(op), count = 1;
   for (int64_t size : sizes)
     count *= size;
-  auto [first, last] = kb.elementRange(kb.index(count / chunk));
-  kb.loop(first, last, kb.index(1), [&](Value number) {
+  auto copyChunk = [&](Value number) {
     Value rest = kb.mul(number, chunk);
     Value from = kb.index(op.getFrom()), to = kb.index(op.getTo());
     for (size_t d = sizes.size(); d-- > 0;) {
@@ -63,11 +62,21 @@ static LogicalResult emitCopyBox(KernelBuilder &kb, kernel::CopyBoxOp op) {
     });
     if (!hasPadding)
       return;
-    // The worker that writes the last column also writes the padding after it.
+    // The padding belongs to the worker that writes the last column.
     Value isLast = arith::CmpIOp::create(kb, arith::CmpIPredicate::eq, toColumn,
                                          kb.index(toColumns - chunk));
     kb.when(isLast, [&] { kb.zeroPadding(out, toRow, toColumns); });
-  });
+  };
+  // Chunks are in the order of rows.
+  int64_t chunks = count / chunk;
+  WorkRange own;
+  if (op.getOver()) {
+    auto [first, last] = nestRows(kb, sizes[0]);
+    own = {kb.mul(first, chunks / sizes[0]), kb.mul(last, chunks / sizes[0])};
+  } else {
+    own = kb.elementRange(kb.index(chunks));
+  }
+  kb.loop(own.first, own.second, kb.index(1), copyChunk);
   return success();
 }
 

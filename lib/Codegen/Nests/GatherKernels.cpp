@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Kernels that read indices from a buffer. No index makes them access memory
-// outside of their buffers.
+// The kernels whose places are numbers in a buffer. No number makes them touch
+// what is not the buffer's.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,8 @@ using namespace mlir;
 
 namespace llmir {
 
-/// The index at a point; negative ones count from the end. May be out of range.
+/// The index at a place, from the end where it is negative; perhaps still
+/// beyond either end.
 static Value loadIndex(KernelBuilder &kb, Value buffer, ValueRange place,
                        int64_t bound) {
   Value index = kb.toIndex(kb.load(buffer, place));
@@ -28,7 +29,7 @@ static Value loadIndex(KernelBuilder &kb, Value buffer, ValueRange place,
   return arith::SelectOp::create(kb, isNegative, kb.add(index, bound), index);
 }
 
-/// The maps of the indices and of the two buffers of a gather or scatter.
+/// The maps of the index and the two buffers of a gather or scatter.
 static SmallVector<AffineMap> mapsOf(ArrayAttr maps) {
   return SmallVector<AffineMap>(maps.getAsValueRange<AffineMapAttr>());
 }
@@ -39,7 +40,7 @@ static LogicalResult emitGather(KernelBuilder &kb, kernel::GatherOp op) {
   Value out = kb.argument(op.getOutMutable());
   SmallVector<AffineMap> maps = mapsOf(op.getMaps());
   int64_t bound = op.getBound();
-  emitNest(kb, op.getSizes(), /*isShared=*/true, [&](ValueRange point) {
+  emitNest(kb, op.getSizes(), op.getOver(), [&](ValueRange point) {
     Value index =
         loadIndex(kb, indices, placeAt(kb, maps[0], point, Value()), bound);
     index = arith::MaxSIOp::create(kb, index, kb.index(0));
@@ -47,7 +48,7 @@ static LogicalResult emitGather(KernelBuilder &kb, kernel::GatherOp op) {
     Value element = kb.load(x, placeAt(kb, maps[1], point, index));
     kb.store(element, out, placeAt(kb, maps[2], point, Value()));
   });
-  emitPadding(kb, out, op.getColumns());
+  emitPadding(kb, out, op.getColumns(), op.getOver());
   return success();
 }
 
@@ -61,31 +62,35 @@ static LogicalResult emitScatter(KernelBuilder &kb, kernel::ScatterOp op) {
     Value element = kb.load(x, placeAt(kb, maps[1], point, Value()));
     kb.store(element, out, placeAt(kb, maps[2], point, index));
   };
-  // Index values are divided among the workers: each worker iterates over all
-  // points and writes those with its index values, so that writes keep the
-  // order of the points.
-  auto [first, last] = kb.elementRange(kb.index(bound));
+  // A worker has rows of its own. Without rows it has a range of the values of
+  // indices: it visits all points and writes at those whose index is its own,
+  // so that the order of writes is that of the points.
   ArrayRef<int64_t> sizes = op.getSizes();
-  auto atIndex = [&, first = first, last = last](ValueRange outer) {
+  WorkRange own{kb.index(0), kb.index(bound)};
+  if (!op.getOver())
+    own = kb.elementRange(own.second);
+  auto atIndex = [&](ValueRange outer) {
     SmallVector<Value> origin(outer);
     origin.resize(sizes.size(), kb.index(0));
     Value index =
         loadIndex(kb, indices, placeAt(kb, maps[0], origin, Value()), bound);
     Value isFrom =
-        arith::CmpIOp::create(kb, arith::CmpIPredicate::sge, index, first);
+        arith::CmpIOp::create(kb, arith::CmpIPredicate::sge, index, own.first);
     Value isBefore =
-        arith::CmpIOp::create(kb, arith::CmpIPredicate::slt, index, last);
+        arith::CmpIOp::create(kb, arith::CmpIPredicate::slt, index, own.second);
     Value isOwn = arith::AndIOp::create(kb, isFrom, isBefore);
     kb.when(isOwn, [&] {
-      emitNest(kb, sizes.drop_front(indexed), /*isShared=*/false,
-               [&](ValueRange inner) {
-                 SmallVector<Value> point(outer);
-                 llvm::append_range(point, inner);
-                 write(point, index);
-               });
+      emitWholeNest(kb, sizes.drop_front(indexed), [&](ValueRange inner) {
+        SmallVector<Value> point(outer);
+        llvm::append_range(point, inner);
+        write(point, index);
+      });
     });
   };
-  emitNest(kb, sizes.take_front(indexed), /*isShared=*/false, atIndex);
+  if (op.getOver())
+    emitNest(kb, sizes.take_front(indexed), op.getOver(), atIndex);
+  else
+    emitWholeNest(kb, sizes.take_front(indexed), atIndex);
   return success();
 }
 

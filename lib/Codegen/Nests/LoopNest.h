@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Loop nests with static sizes, whose elements are accessed through affine
-// maps.
+// Loop nests over static sizes, or over the rows of a step in the first loop,
+// whose elements are where affine maps say.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,24 +18,36 @@
 
 namespace llmir {
 
-/// The value of the expression; the operands of its divisions and remainders
-/// must be non-negative.
+/// The value of the expression, whose quotients and remainders are of
+/// non-negative numbers.
 mlir::Value expandExpression(KernelBuilder &kb, mlir::AffineExpr expr,
                              mlir::ValueRange dims, mlir::Value symbol);
 
-/// Row and column of the element that the map selects.
+/// Row and column of the element that the map names.
 llvm::SmallVector<mlir::Value> placeAt(KernelBuilder &kb, mlir::AffineMap map,
                                        mlir::ValueRange dims,
                                        mlir::Value symbol);
 
-/// Calls body(indices) at each point. If the nest `isShared`, the largest loop
-/// is divided among the workers; a nest without loops is executed by the first
-/// worker.
-void emitNest(KernelBuilder &kb, llvm::ArrayRef<int64_t> sizes, bool isShared,
+/// body(indices) at each point, all of which this worker visits.
+void emitWholeNest(KernelBuilder &kb, llvm::ArrayRef<int64_t> sizes,
+                   llvm::function_ref<void(mlir::ValueRange)> body);
+
+/// This worker's rows of the step, at most `size`, for a kernel that is divided
+/// by rows.
+WorkRange nestRows(KernelBuilder &kb, int64_t size);
+
+/// body(indices) at each point that is this worker's. With `over`, the first
+/// loop runs over its rows of the step; otherwise the largest loop is divided
+/// among the workers, and the point of a nest without loops is the first
+/// worker's.
+void emitNest(KernelBuilder &kb, llvm::ArrayRef<int64_t> sizes,
+              std::optional<kernel::RowSpace> over,
               llvm::function_ref<void(mlir::ValueRange)> body);
 
-/// Zeroes the elements after `columns` in every row of the buffer.
-void emitPadding(KernelBuilder &kb, mlir::Value buffer, int64_t columns);
+/// Zeroes the elements after `columns` in each row of the buffer that is this
+/// worker's; with `over`, of the step's rows, at most those of the buffer.
+void emitPadding(KernelBuilder &kb, mlir::Value buffer, int64_t columns,
+                 std::optional<kernel::RowSpace> over);
 
 } // namespace llmir
 

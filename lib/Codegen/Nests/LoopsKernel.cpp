@@ -41,7 +41,7 @@ Value expandExpression(KernelBuilder &kb, AffineExpr expr, ValueRange dims,
     return kb.rem(lhs, rhs);
   case AffineExprKind::FloorDiv:
     return kb.div(lhs, rhs);
-  default: // CeilDiv: the verifier admits no other kind.
+  default: // CeilDiv: the verifier has seen that there is no other.
     return kb.div(kb.sub(kb.add(lhs, rhs), kb.index(1)), rhs);
   }
 }
@@ -58,41 +58,59 @@ SmallVector<Value> placeAt(KernelBuilder &kb, AffineMap map, ValueRange dims,
 // Nests
 //===----------------------------------------------------------------------===//
 
-/// Emits the loops from index `next` on.
-static void nestFrom(KernelBuilder &kb, ArrayRef<int64_t> sizes, int64_t shared,
+/// Visits the points of the loops from number `indices.size()` on. Loop
+/// `divided` (-1: none) runs over `own`.
+static void nestFrom(KernelBuilder &kb, ArrayRef<int64_t> sizes,
+                     int64_t divided, WorkRange own,
                      SmallVectorImpl<Value> &indices,
                      llvm::function_ref<void(ValueRange)> body) {
   size_t next = indices.size();
   if (next == sizes.size())
     return body(indices);
-  Value first = kb.index(0), last = kb.index(sizes[next]);
-  if (static_cast<int64_t>(next) == shared)
-    std::tie(first, last) = kb.elementRange(last);
-  kb.loop(first, last, kb.index(1), [&](Value i) {
+  WorkRange range{kb.index(0), kb.index(sizes[next])};
+  if (static_cast<int64_t>(next) == divided)
+    range = own;
+  kb.loop(range.first, range.second, kb.index(1), [&](Value i) {
     indices.push_back(i);
-    nestFrom(kb, sizes, shared, indices, body);
+    nestFrom(kb, sizes, divided, own, indices, body);
     indices.pop_back();
   });
 }
 
-void emitNest(KernelBuilder &kb, ArrayRef<int64_t> sizes, bool isShared,
-              llvm::function_ref<void(ValueRange)> body) {
+void emitWholeNest(KernelBuilder &kb, ArrayRef<int64_t> sizes,
+                   llvm::function_ref<void(ValueRange)> body) {
   SmallVector<Value> indices;
-  if (!isShared)
-    return nestFrom(kb, sizes, /*shared=*/-1, indices, body);
-  if (!sizes.empty()) { // The first one of the largest.
-    int64_t shared =
-        std::max_element(sizes.begin(), sizes.end()) - sizes.begin();
-    return nestFrom(kb, sizes, shared, indices, body);
-  }
-  kb.onFirstWorker([&] { body({}); });
+  nestFrom(kb, sizes, /*divided=*/-1, WorkRange(), indices, body);
 }
 
-void emitPadding(KernelBuilder &kb, Value buffer, int64_t columns) {
+WorkRange nestRows(KernelBuilder &kb, int64_t size) {
+  auto [first, last] = kb.rowRange();
+  return {first, kb.min(last, kb.index(size))};
+}
+
+void emitNest(KernelBuilder &kb, ArrayRef<int64_t> sizes,
+              std::optional<kernel::RowSpace> over,
+              llvm::function_ref<void(ValueRange)> body) {
+  SmallVector<Value> indices;
+  if (over)
+    return nestFrom(kb, sizes, /*divided=*/0, nestRows(kb, sizes[0]), indices,
+                    body);
+  if (sizes.empty())
+    return kb.onFirstWorker([&] { body({}); });
+  // The first one of the largest.
+  int64_t divided =
+      std::max_element(sizes.begin(), sizes.end()) - sizes.begin();
+  nestFrom(kb, sizes, divided, kb.elementRange(kb.index(sizes[divided])),
+           indices, body);
+}
+
+void emitPadding(KernelBuilder &kb, Value buffer, int64_t columns,
+                 std::optional<kernel::RowSpace> over) {
   ArrayRef<int64_t> shape = cast<MemRefType>(buffer.getType()).getShape();
   if (shape[1] == columns)
     return;
-  auto [first, last] = kb.elementRange(kb.index(shape[0]));
+  auto [first, last] =
+      over ? nestRows(kb, shape[0]) : kb.elementRange(kb.index(shape[0]));
   kb.loop(first, last, kb.index(1),
           [&](Value row) { kb.zeroPadding(buffer, row, columns); });
 }
@@ -102,13 +120,13 @@ void emitPadding(KernelBuilder &kb, Value buffer, int64_t columns) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Emits the region for all points.
+/// Emits the region at one point after the other.
 class LoopsEmitter {
 public:
   LoopsEmitter(KernelBuilder &kb, kernel::LoopsOp op)
       : kb(kb), region(op.getBody().front()), sizes(op.getSizes()),
         parallel(op.getParallel()), columns(op.getColumns()),
-        maps(op.getMaps().getAsValueRange<AffineMapAttr>()),
+        over(op.getOver()), maps(op.getMaps().getAsValueRange<AffineMapAttr>()),
         inputs(kb.arguments(op.getInputsMutable())),
         out(kb.argument(op.getOutMutable())), numLoops(sizes.size()),
         reduces(parallel < sizes.size()) {}
@@ -119,10 +137,9 @@ private:
   Value loadElement(unsigned input, ValueRange point) {
     return kb.load(inputs[input], placeAt(kb, maps[input], point, Value()));
   }
-  /// The result of the reduction loops at a point.
+  /// What has been reduced once the loops from the point's on have run.
   Value reduceFrom(SmallVectorImpl<Value> &point, Value reduced);
-  /// The region's result at a point; `reduced` is null if there is no
-  /// reduction.
+  /// The region's result at a point; `reduced` is null where nothing reduces.
   Value computeAt(ValueRange point, Value reduced);
 
   KernelBuilder &kb;
@@ -130,8 +147,9 @@ private:
   ArrayRef<int64_t> sizes;
   size_t parallel;
   int64_t columns;
+  std::optional<kernel::RowSpace> over;
   SmallVector<AffineMap> maps;
-  SmallVector<Value> inputs; ///< Includes initial values.
+  SmallVector<Value> inputs; ///< Initial values included.
   Value out;
   size_t numLoops;
   bool reduces;
@@ -166,20 +184,18 @@ Value LoopsEmitter::reduceFrom(SmallVectorImpl<Value> &point, Value reduced) {
 }
 
 void LoopsEmitter::emit() {
-  emitNest(
-      kb, sizes.take_front(parallel), /*isShared=*/true, [&](ValueRange outer) {
-        SmallVector<Value> point(outer);
-        // Maps of initial values and of the output use parallel loops only; the
-        // indices of the others are zero.
-        SmallVector<Value> origin(outer);
-        origin.resize(numLoops, kb.index(0));
-        Value result =
-            reduces ? reduceFrom(point, loadElement(inputs.size() - 1, origin))
-                    : computeAt(point, Value());
-        kb.store(result, out,
-                 placeAt(kb, maps[inputs.size()], origin, Value()));
-      });
-  emitPadding(kb, out, columns);
+  emitNest(kb, sizes.take_front(parallel), over, [&](ValueRange outer) {
+    SmallVector<Value> point(outer);
+    // Maps of initial values and of the output name parallel loops only;
+    // the others stand at their beginning.
+    SmallVector<Value> origin(outer);
+    origin.resize(numLoops, kb.index(0));
+    Value result =
+        reduces ? reduceFrom(point, loadElement(inputs.size() - 1, origin))
+                : computeAt(point, Value());
+    kb.store(result, out, placeAt(kb, maps[inputs.size()], origin, Value()));
+  });
+  emitPadding(kb, out, columns, over);
 }
 
 static LogicalResult emitLoops(KernelBuilder &kb, kernel::LoopsOp op) {

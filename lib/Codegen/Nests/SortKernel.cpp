@@ -110,7 +110,9 @@ void SortEmitter::mergeRuns(Value row, Value from, Value to, int64_t width) {
 void SortEmitter::emit() {
   Value values = kb.argument(op.getValuesMutable());
   Value indices = kb.argument(op.getIndicesMutable());
-  auto [first, last] = kb.elementRange(kb.index(op.getRows()));
+  int64_t rows = op.getRows();
+  auto [first, last] =
+      op.getOver() ? nestRows(kb, rows) : kb.elementRange(kb.index(rows));
   kb.loop(first, last, kb.index(1), [&](Value row) {
     Value from = kb.argument(op.getScratch0Mutable());
     Value to = kb.argument(op.getScratch1Mutable());

@@ -24,11 +24,10 @@ namespace {
 /// Reads one row of a packed table.
 class RowReader {
 public:
-  /// Reads row `id` into row `token` of the result.
-  RowReader(KernelBuilder &kb, kernel::EmbeddingOp op, int64_t tileBytes,
+  /// Reads row `id` of the table into row `token` of the result.
+  RowReader(KernelBuilder &kb, Value table, Value out, int64_t tileBytes,
             Value id, Value token)
-      : kb(kb), weights(kb.argument(op.getTableMutable())),
-        out(kb.argument(op.getOutMutable())),
+      : kb(kb), weights(table), out(out),
         start(kb.mul(kb.div(id, kTileRows), tileBytes)),
         lane(kb.rem(id, kTileRows)), token(token) {}
 
@@ -50,9 +49,10 @@ protected:
 
 class PlainRowReader : RowReader {
 public:
-  PlainRowReader(KernelBuilder &kb, kernel::EmbeddingOp op,
+  PlainRowReader(KernelBuilder &kb, Value packed, Value out,
                  const PackedMatrixLayout &table, Value id, Value token)
-      : RowReader(kb, op, table.tileBytes(), id, token), table(table) {}
+      : RowReader(kb, packed, out, table.tileBytes(), id, token), table(table) {
+  }
 
   void read() {
     int64_t perLine = table.valuesPerLine();
@@ -71,9 +71,9 @@ private:
 
 class IntegerRowReader : RowReader {
 public:
-  IntegerRowReader(KernelBuilder &kb, kernel::EmbeddingOp op,
+  IntegerRowReader(KernelBuilder &kb, Value packed, Value out,
                    const IntegerMatrixLayout &table, Value id, Value token)
-      : RowReader(kb, op, table.tileBytes(), id, token), table(table),
+      : RowReader(kb, packed, out, table.tileBytes(), id, token), table(table),
         bits(table.format.bits) {}
 
   void read() {
@@ -207,42 +207,84 @@ static Value rowOf(KernelBuilder &kb, kernel::EmbeddingOp op, int64_t rows,
   return arith::MinSIOp::create(kb, id, kb.index(rows - 1));
 }
 
-/// Calls read(id, token) for each token of this worker, with ids clamped to a
-/// table of `rows` rows; zeroes the columns after `stored`.
-static void overTokens(KernelBuilder &kb, kernel::EmbeddingOp op, int64_t rows,
-                       int64_t stored,
-                       llvm::function_ref<void(Value, Value)> read) {
-  Value out = kb.argument(op.getOutMutable());
-  int64_t padded = cast<MemRefType>(out.getType()).getDimSize(1);
-  auto [first, last] = kb.rowRange();
-  kb.loop(first, last, kb.index(1), [&](Value token) {
-    read(rowOf(kb, op, rows, token), token);
-    Value zero = kb.f32(0.0);
-    kb.loop(stored, padded, 1,
-            [&](Value k) { kb.store(zero, out, {token, k}); });
-  });
+/// A packed table and the rows of f32 that its rows are read into.
+struct TableRows {
+  Value table, out;
+  StringRef format;
+  int64_t rows, columns;
+};
+
+/// Reads row `id` of the table into row `row` of the result, which is zero
+/// after the table's columns.
+static void readRow(KernelBuilder &kb, const TableRows &from, Value id,
+                    Value row) {
+  int64_t stored = from.columns;
+  if (auto integers = IntegerFormat::fromName(from.format)) {
+    IntegerMatrixLayout table{*integers, from.rows, from.columns};
+    IntegerRowReader(kb, from.table, from.out, table, id, row).read();
+  } else {
+    PackedMatrixLayout table{*tensorFormatFromName(from.format), from.rows,
+                             from.columns};
+    PlainRowReader(kb, from.table, from.out, table, id, row).read();
+    stored = table.linesPerTile() * table.valuesPerLine();
+  }
+  int64_t padded = cast<MemRefType>(from.out.getType()).getDimSize(1);
+  Value zero = kb.f32(0.0);
+  kb.loop(stored, padded, 1,
+          [&](Value k) { kb.store(zero, from.out, {row, k}); });
 }
 
 static LogicalResult emitEmbedding(KernelBuilder &kb, kernel::EmbeddingOp op) {
-  int64_t rows = op.getRows(), columns = op.getColumns();
-  if (auto integers = IntegerFormat::fromName(op.getFormat())) {
-    IntegerMatrixLayout table{*integers, rows, columns};
-    overTokens(kb, op, rows, columns, [&](Value id, Value token) {
-      IntegerRowReader(kb, op, table, id, token).read();
-    });
+  const auto rows = static_cast<int64_t>(op.getRows());
+  TableRows table{kb.argument(op.getTableMutable()),
+                  kb.argument(op.getOutMutable()), op.getFormat(), rows,
+                  static_cast<int64_t>(op.getColumns())};
+  auto [first, last] = kb.rowRange();
+  kb.loop(first, last, kb.index(1), [&](Value token) {
+    readRow(kb, table, rowOf(kb, op, rows, token), token);
+  });
+  return success();
+}
+
+static LogicalResult emitTokenIds(KernelBuilder &kb, kernel::TokenIdsOp op) {
+  Value out = kb.argument(op.getOutMutable());
+  StepField field =
+      op.getByPosition() ? StepField::positions : StepField::token_ids;
+  auto [first, last] = kb.rowRange();
+  kb.loop(first, last, kb.index(1), [&](Value token) {
+    Value id = kb.contextArray(field, token);
+    kb.store(arith::IndexCastOp::create(kb, kb.getI32Type(), id), out,
+             {token, kb.index(0)});
+    kb.zeroPadding(out, token, 1);
+  });
+  return success();
+}
+
+static LogicalResult emitUnpackWeight(KernelBuilder &kb,
+                                      kernel::UnpackWeightOp op) {
+  Value weight = kb.argument(op.getWeightMutable());
+  Value out = kb.argument(op.getOutMutable());
+  const auto rows = static_cast<int64_t>(op.getRows());
+  const auto columns = static_cast<int64_t>(op.getColumns());
+  if (op.getFormat()) {
+    TableRows table{weight, out, *op.getFormat(), rows, columns};
+    auto [first, last] = kb.elementRange(kb.index(rows));
+    kb.loop(first, last, kb.index(1),
+            [&](Value row) { readRow(kb, table, row, row); });
     return success();
   }
-  PackedMatrixLayout table{*tensorFormatFromName(op.getFormat()), rows,
-                           columns};
-  overTokens(kb, op, rows, table.linesPerTile() * table.valuesPerLine(),
-             [&](Value id, Value token) {
-               PlainRowReader(kb, op, table, id, token).read();
-             });
+  // A vector is stored as f32 in whole tiles, with zeros as its padding.
+  auto [first, last] = kb.elementRange(kb.index(roundUpTo(columns, kTileRows)));
+  kb.loop(first, last, kb.index(1), [&](Value k) {
+    kb.store(kb.load(weight, k), out, {kb.index(0), k});
+  });
   return success();
 }
 
 void addEmbeddingEmitters(KernelEmitters &emitters) {
   emitters.add(emitEmbedding);
+  emitters.add(emitTokenIds);
+  emitters.add(emitUnpackWeight);
 }
 
 } // namespace llmir

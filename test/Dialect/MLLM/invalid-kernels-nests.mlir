@@ -641,3 +641,77 @@ func.func @case(%x: memref<4x16xi32>) {
   }
   return
 }
+
+// -----
+
+func.func @case(%x: memref<8x16xf32>, %y: memref<4x16xf32>) {
+  // RULE: kernel.copy_box.c4 (from rows that are not the step's)
+  // expected-error@+1 {{is over rows of the step, but its first dimension does not go from row to row of both buffers}}
+  mllm.kernel.copy_box ins(%x : memref<8x16xf32>) outs(%y : memref<4x16xf32>)
+      {sizes = array<i64: 4, 8>, from_columns = 8, from_strides = array<i64: 0, 1>,
+       to_columns = 8, to_strides = array<i64: 8, 1>, over = 0 : i32}
+  return
+}
+
+// -----
+
+func.func @case(%x: memref<4x16xf32>) {
+  // RULE: kernel.loops.c6 (columns are written at the points of the first loop)
+  // expected-error@+1 {{is over rows of the step, but its first loop does not write row i of the result at point i}}
+  mllm.kernel.loops ins(%x : memref<4x16xf32>) outs(%x : memref<4x16xf32>)
+      {sizes = array<i64: 4, 4>, parallel = 2, columns = 16, over = 0 : i32,
+       maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1, d0)>]} apply {
+  ^bb0(%i: index, %j: index, %a: f32):
+    mllm.program.yield %a : f32
+  }
+  return
+}
+
+// -----
+
+func.func @case(%x: memref<4x16xf32>) {
+  // RULE: kernel.loops.c6 (tokens are added up)
+  // expected-error@+1 {{is over rows of the step, but its first loop does not write row i of the result at point i}}
+  mllm.kernel.loops ins(%x, %x : memref<4x16xf32>, memref<4x16xf32>) outs(%x : memref<4x16xf32>)
+      {sizes = array<i64: 4>, parallel = 0, columns = 16, over = 0 : i32,
+       maps = [affine_map<(d0) -> (d0, 0)>, affine_map<(d0) -> (0, 0)>, affine_map<(d0) -> (0, 0)>]} apply {
+  ^bb0(%i: index, %a: f32, %s: f32):
+    mllm.program.yield %a : f32
+  }
+  return
+}
+
+// -----
+
+func.func @case(%i: memref<1x16xi32>, %x: memref<8x16xf32>, %y: memref<4x16xf32>) {
+  // RULE: kernel.gather.c4
+  // expected-error@+1 {{is over rows of the step, but its first loop does not write row i of the result at point i}}
+  mllm.kernel.gather ins(%i, %x : memref<1x16xi32>, memref<8x16xf32>) outs(%y : memref<4x16xf32>)
+      {sizes = array<i64: 2, 16>, bound = 8, columns = 16, over = 1 : i32,
+       maps = [affine_map<(d0, d1) -> (0, d0)>, affine_map<(d0, d1)[s0] -> (s0, d1)>,
+               affine_map<(d0, d1) -> (d0 * 2, d1)>]}
+  return
+}
+
+// -----
+
+func.func @case(%i: memref<1x16xi32>, %x: memref<4x16xf32>, %y: memref<8x16xf32>) {
+  // RULE: kernel.scatter.c5
+  // expected-error@+1 {{is over rows of the step, but its first loop does not write row i of the result at point i}}
+  mllm.kernel.scatter ins(%i, %x : memref<1x16xi32>, memref<4x16xf32>) outs(%y : memref<8x16xf32>)
+      {sizes = array<i64: 4, 16>, indexed = 1, bound = 8, over = 0 : i32,
+       maps = [affine_map<(d0, d1) -> (0, d0)>, affine_map<(d0, d1) -> (d0, d1)>,
+               affine_map<(d0, d1)[s0] -> (s0, d1)>]}
+  return
+}
+
+// -----
+
+func.func @case(%x: memref<8x16xf32>, %y: memref<8x16xf32>) {
+  // RULE: kernel.copy_box.c4 (an element of another row)
+  // expected-error@+1 {{is over rows of the step, but its first dimension does not go from row to row of both buffers}}
+  mllm.kernel.copy_box ins(%x : memref<8x16xf32>) outs(%y : memref<8x16xf32>)
+      {sizes = array<i64: 4, 4>, from_columns = 8, from_strides = array<i64: 8, 8>,
+       to_columns = 8, to_strides = array<i64: 8, 1>, over = 0 : i32}
+  return
+}

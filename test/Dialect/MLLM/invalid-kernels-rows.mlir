@@ -345,3 +345,66 @@ func.func @case(%x: memref<8x64xf32>, %f: f32) {
   }
   return
 }
+
+// -----
+
+func.func @case(%w: memref<64xf32>, %y: memref<2x64xf32>) {
+  // RULE: kernel.unpack_weight.c1 (a vector of two rows)
+  // expected-error@+1 {{has 2 rows of a weight without a format, which is a vector}}
+  mllm.kernel.unpack_weight weights(%w : memref<64xf32>) outs(%y : memref<2x64xf32>) {rows = 2, columns = 64}
+  return
+}
+
+// -----
+
+func.func @case(%w: memref<8192xi8>, %y: memref<64x64xf32>) {
+  // RULE: kernel.unpack_weight.c1 (unknown)
+  // expected-error@+1 {{has the unknown format "bf17"}}
+  mllm.kernel.unpack_weight weights(%w : memref<8192xi8>) outs(%y : memref<64x64xf32>) {format = "bf17", rows = 64, columns = 64}
+  return
+}
+
+// -----
+
+func.func @case(%w: memref<8191xi8>, %v: memref<48xf32>, %y: memref<64x64xf32>) {
+  // RULE: kernel.unpack_weight.c2
+  // expected-error@+1 {{expected a contiguous static buffer of 8192 bytes or more}}
+  mllm.kernel.unpack_weight weights(%w : memref<8191xi8>) outs(%y : memref<64x64xf32>) {format = "bf16", rows = 64, columns = 64}
+  return
+}
+
+// -----
+
+func.func @case(%v: memref<48xf32>, %y: memref<64x64xf32>) {
+  // RULE: kernel.unpack_weight.c2 (a vector)
+  // expected-error@+1 {{expected a contiguous static buffer of 256 bytes or more}}
+  mllm.kernel.unpack_weight weights(%v : memref<48xf32>) outs(%y : memref<64x64xf32>) {rows = 1, columns = 64}
+  return
+}
+
+// -----
+
+func.func @case(%w: memref<8192xi8>, %y: memref<63x64xf32>) {
+  // RULE: kernel.unpack_weight.c3
+  // expected-error@+1 {{writes 64 rows to a buffer of 63}}
+  mllm.kernel.unpack_weight weights(%w : memref<8192xi8>) outs(%y : memref<63x64xf32>) {format = "bf16", rows = 64, columns = 64}
+  return
+}
+
+// -----
+
+func.func @case(%w: memref<64xf32>, %y: memref<1x48xf32>) {
+  // RULE: kernel.unpack_weight.c3 (columns)
+  // expected-error@+1 {{expected contiguous static rows of 64 columns or more}}
+  mllm.kernel.unpack_weight weights(%w : memref<64xf32>) outs(%y : memref<1x48xf32>) {rows = 1, columns = 64}
+  return
+}
+
+// -----
+
+func.func @case(%y: memref<8x0xi32>) {
+  // RULE: kernel.token_ids.c1
+  // expected-error@+1 {{expected contiguous static rows of 1 columns or more}}
+  mllm.kernel.token_ids outs(%y : memref<8x0xi32>) {by_position}
+  return
+}

@@ -25,6 +25,8 @@ func.func @rows(%w: memref<64xf32>,
   mllm.kernel.embedding weights(%t : memref<65536xi8>) outs(%y : memref<8x64xf32>) {columns = 64 : i64, format = "bf16", rows = 512 : i64}
   // CHECK: mllm.kernel.embedding weights(%{{.*}} : memref<65536xi8>) outs(%{{.*}} : memref<8x64xf32>) {by_position, columns = 64 : i64, format = "f32", rows = 256 : i64}
   mllm.kernel.embedding weights(%t : memref<65536xi8>) outs(%y : memref<8x64xf32>) {by_position, columns = 64 : i64, format = "f32", rows = 256 : i64}
+  // CHECK: mllm.kernel.unpack_weight weights(%{{.*}} : memref<65536xi8>) outs(%{{.*}} : memref<8x64xf32>) {columns = 64 : i64, format = "bf16", rows = 8 : i64}
+  mllm.kernel.unpack_weight weights(%t : memref<65536xi8>) outs(%y : memref<8x64xf32>) {columns = 64 : i64, format = "bf16", rows = 8 : i64}
   // CHECK: mllm.kernel.select_rows ins(%{{.*}} : memref<8x64xf32>) outs(%{{.*}} : memref<4x64xf32>) {columns = 64 : i64}
   mllm.kernel.select_rows ins(%x : memref<8x64xf32>) outs(%l : memref<4x64xf32>) {columns = 64 : i64}
   // CHECK: mllm.kernel.rms_norm ins(%{{.*}} : memref<8x64xf32>) outs(%{{.*}} : memref<8x64xf32>) {columns = 64 : i64, eps = 1.000000e-05 : f64}
@@ -129,6 +131,10 @@ func.func @experts(%l: memref<8x16xf32>,
     %w4: memref<20480xi8>) {
   // CHECK: mllm.kernel.moe_route ins(%{{.*}} : memref<8x16xf32>) outs(%{{.*}}, %{{.*}} : memref<8x16xf32>, memref<8x16xi32>) {experts = 8 : i64, normalize, sigmoid, top_k = 2 : i64}
   mllm.kernel.moe_route ins(%l : memref<8x16xf32>) outs(%r, %c : memref<8x16xf32>, memref<8x16xi32>) {experts = 8 : i64, normalize, sigmoid, top_k = 2 : i64}
+  // CHECK: mllm.kernel.token_ids outs(%{{.*}} : memref<8x16xi32>) {by_position}
+  mllm.kernel.token_ids outs(%c : memref<8x16xi32>) {by_position}
+  // CHECK: mllm.kernel.token_ids outs(%{{.*}} : memref<8x16xi32>)
+  mllm.kernel.token_ids outs(%c : memref<8x16xi32>)
   // CHECK: mllm.kernel.moe_sort ins(%{{.*}} : memref<8x16xi32>) outs(%{{.*}}, %{{.*}}, %{{.*}} : memref<1x16xi32>, memref<1x16xi32>, memref<1x16xi32>) {experts = 8 : i64, top_k = 2 : i64}
   mllm.kernel.moe_sort ins(%c : memref<8x16xi32>) outs(%o, %p, %p : memref<1x16xi32>, memref<1x16xi32>, memref<1x16xi32>) {experts = 8 : i64, top_k = 2 : i64}
   // CHECK: mllm.kernel.moe_gather ins(%{{.*}}, %{{.*}} : memref<1x16xi32>, memref<8x64xf32>) outs(%{{.*}} : memref<16x64xf32>) {columns = 64 : i64, top_k = 2 : i64}

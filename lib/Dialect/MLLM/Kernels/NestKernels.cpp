@@ -36,10 +36,77 @@ static LogicalResult verifyPadding(Operation *op, Value out, int64_t columns) {
 }
 
 //===----------------------------------------------------------------------===//
+// Nests over rows of the step
+//===----------------------------------------------------------------------===//
+
+static WorkDivision divisionOfNest(std::optional<RowSpace> over) {
+  return over ? WorkDivision::rows(*over) : WorkDivision::elements();
+}
+
+/// Whether the map gives row i at point i of the first loop.
+static bool isRowOfFirstLoop(AffineMap map) {
+  auto row = dyn_cast<AffineDimExpr>(map.getResult(0));
+  return row && row.getPosition() == 0;
+}
+
+/// Whether point i of the first loop touches row i of the operand only.
+template <typename Op> static bool goesByRows(Op op, OpOperand &operand) {
+  return isRowOfFirstLoop(mapOf(op.getMaps(), operand.getOperandNumber()));
+}
+static bool goesByRows(CopyBoxOp, OpOperand &) { return true; }
+static bool goesByRows(SortOp, OpOperand &) { return true; }
+
+/// A worker touches its own rows of what goes by rows, and any element of the
+/// other operands.
+template <typename Op>
+static std::optional<WorkDivision> divisionInNest(Op op, OpOperand &operand) {
+  if (op.getOver() && goesByRows(op, operand))
+    return op.getWorkDivision();
+  return std::nullopt;
+}
+
+template <typename Op>
+static int64_t rowsInNest(Op op, OpOperand &operand, const StepLimits &limits) {
+  if (op.getOver() && goesByRows(op, operand))
+    return limits.rows(*op.getOver());
+  return rowsOf(operand.get());
+}
+
+/// Checks that the first loop of a nest over rows of the step, of which the
+/// first `parallel` loops do not reduce, goes by rows of the result.
+template <typename Op>
+static LogicalResult verifyNestRows(Op op, int64_t parallel) {
+  if (!op.getOver())
+    return success();
+  if (parallel > 0 && goesByRows(op, op.getOutMutable()))
+    return success();
+  return op.emitOpError("is over rows of the step, but its first loop does not "
+                        "write row i of the result at point i");
+}
+
+//===----------------------------------------------------------------------===//
 // CopyBoxOp
 //===----------------------------------------------------------------------===//
 
-WorkDivision CopyBoxOp::getWorkDivision() { return WorkDivision::elements(); }
+WorkDivision CopyBoxOp::getWorkDivision() { return divisionOfNest(getOver()); }
+
+int64_t CopyBoxOp::getRowsOf(OpOperand &operand, const StepLimits &limits) {
+  return rowsInNest(*this, operand, limits);
+}
+
+std::optional<WorkDivision> CopyBoxOp::getDivisionOf(OpOperand &operand) {
+  return divisionInNest(*this, operand);
+}
+
+/// Whether the box, which lies within its buffer, goes from row to row in its
+/// first dimension and stays in a row in all others.
+static bool isBoxOfRows(ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides,
+                        int64_t start, int64_t columns) {
+  int64_t last = start; // In the first row.
+  for (size_t d = 1; d < sizes.size(); ++d)
+    last += (sizes[d] - 1) * strides[d];
+  return strides.front() == columns && last < columns;
+}
 
 LogicalResult CopyBoxOp::verify() {
   constexpr size_t maxRank = 8;
@@ -66,15 +133,30 @@ LogicalResult CopyBoxOp::verify() {
                        {"x", getX(), from, getSizes(), // c2
                         getFromStrides(), static_cast<int64_t>(getFrom())})))
     return failure();
-  return verifyBox(*this, {"out", getOut(), to, getSizes(), // c2
-                           getToStrides(), static_cast<int64_t>(getTo())});
+  if (failed(verifyBox(*this, {"out", getOut(), to, getSizes(), // c2
+                               getToStrides(), static_cast<int64_t>(getTo())})))
+    return failure();
+  if (getOver() && // c4
+      !(isBoxOfRows(getSizes(), getFromStrides(), getFrom(), from) &&
+        isBoxOfRows(getSizes(), getToStrides(), getTo(), to)))
+    return emitOpError("is over rows of the step, but its first dimension does "
+                       "not go from row to row of both buffers");
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
 // LoopsOp
 //===----------------------------------------------------------------------===//
 
-WorkDivision LoopsOp::getWorkDivision() { return WorkDivision::elements(); }
+WorkDivision LoopsOp::getWorkDivision() { return divisionOfNest(getOver()); }
+
+int64_t LoopsOp::getRowsOf(OpOperand &operand, const StepLimits &limits) {
+  return rowsInNest(*this, operand, limits);
+}
+
+std::optional<WorkDivision> LoopsOp::getDivisionOf(OpOperand &operand) {
+  return divisionInNest(*this, operand);
+}
 
 LogicalResult LoopsOp::verify() {
   Nest nest{getSizes(), getMaps()};
@@ -92,6 +174,8 @@ LogicalResult LoopsOp::verify() {
       if (mapOf(getMaps(), getNumOperands() - 1 - i).isFunctionOfDim(d)) // c3
         return emitOpError("has a result that depends on loop ")
                << d << ", which is a reduction";
+  if (failed(verifyNestRows(*this, parallel))) // c6
+    return failure();
   return verifyPadding(*this, getOut(), getColumns()); // c5
 }
 
@@ -127,17 +211,34 @@ static LogicalResult verifyIndexed(Op op, size_t indexed) {
   return success();
 }
 
-WorkDivision GatherOp::getWorkDivision() { return WorkDivision::elements(); }
+WorkDivision GatherOp::getWorkDivision() { return divisionOfNest(getOver()); }
+
+int64_t GatherOp::getRowsOf(OpOperand &operand, const StepLimits &limits) {
+  return rowsInNest(*this, operand, limits);
+}
+
+std::optional<WorkDivision> GatherOp::getDivisionOf(OpOperand &operand) {
+  return divisionInNest(*this, operand);
+}
 
 LogicalResult GatherOp::verify() {
   Nest nest{getSizes(), getMaps(), static_cast<int64_t>(getBound())};
-  if (failed(verifyIndexed(*this, /*indexed=*/1)) || // c1
-      failed(verifyNest(*this, nest)))               // c2, c3
+  if (failed(verifyIndexed(*this, /*indexed=*/1)) ||    // c1
+      failed(verifyNest(*this, nest)) ||                // c2, c3
+      failed(verifyNestRows(*this, nest.sizes.size()))) // c4
     return failure();
   return verifyPadding(*this, getOut(), getColumns()); // c3
 }
 
-WorkDivision ScatterOp::getWorkDivision() { return WorkDivision::elements(); }
+WorkDivision ScatterOp::getWorkDivision() { return divisionOfNest(getOver()); }
+
+int64_t ScatterOp::getRowsOf(OpOperand &operand, const StepLimits &limits) {
+  return rowsInNest(*this, operand, limits);
+}
+
+std::optional<WorkDivision> ScatterOp::getDivisionOf(OpOperand &operand) {
+  return divisionInNest(*this, operand);
+}
 
 LogicalResult ScatterOp::verify() {
   Nest nest{getSizes(), getMaps(), static_cast<int64_t>(getBound())};
@@ -152,14 +253,22 @@ LogicalResult ScatterOp::verify() {
   if (!known) // c3
     return emitOpError("has an index that depends on more than ")
            << indexed << " of its " << loops << " loops";
-  return success();
+  return verifyNestRows(*this, indexed); // c5
 }
 
 //===----------------------------------------------------------------------===//
 // SortOp
 //===----------------------------------------------------------------------===//
 
-WorkDivision SortOp::getWorkDivision() { return WorkDivision::elements(); }
+WorkDivision SortOp::getWorkDivision() { return divisionOfNest(getOver()); }
+
+int64_t SortOp::getRowsOf(OpOperand &operand, const StepLimits &limits) {
+  return rowsInNest(*this, operand, limits);
+}
+
+std::optional<WorkDivision> SortOp::getDivisionOf(OpOperand &operand) {
+  return divisionInNest(*this, operand);
+}
 
 LogicalResult SortOp::verify() {
   const int64_t rows = getRows(), columns = getColumns(), count = getCount();

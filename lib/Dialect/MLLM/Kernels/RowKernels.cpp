@@ -53,25 +53,87 @@ static bool canLookUpRows(const IntegerMatrixLayout &table) {
          table.columns % table.block() == 0;
 }
 
-LogicalResult EmbeddingOp::verify() {
-  const int64_t rows = getRows(), columns = getColumns();
-  int64_t bytes = 0;
-  if (auto integers = integerFormat(getFormat())) {
-    IntegerMatrixLayout table{*integers, rows, columns};
-    if (!canLookUpRows(table)) // c1
-      return emitOpError("looks up rows of ")
-             << columns << " integers of format \"" << getFormat()
-             << "\"; only rows of whole blocks without zero points are "
-                "supported";
-    bytes = table.bytes();
-  } else {
-    FailureOr<TensorFormat> format = plainFormat(*this, getFormat()); // c1
-    if (failed(format))
+/// Bytes of a packed matrix whose rows are looked up; fails, with a diagnostic,
+/// where the format does not allow that.
+static FailureOr<int64_t> bytesOfTable(Operation *op, StringRef format,
+                                       int64_t rows, int64_t columns) {
+  auto integers = integerFormat(format);
+  if (!integers) {
+    FailureOr<TensorFormat> plain = plainFormat(op, format);
+    if (failed(plain))
       return failure();
-    bytes = PackedMatrixLayout{*format, rows, columns}.bytes();
+    return PackedMatrixLayout{*plain, rows, columns}.bytes();
   }
-  if (failed(verifyWeight(*this, "table", getTable(), bytes))) // c2
+  IntegerMatrixLayout table{*integers, rows, columns};
+  if (!canLookUpRows(table))
+    return op->emitOpError("looks up rows of ")
+           << columns << " integers of format \"" << format
+           << "\"; only rows of whole blocks without zero points are "
+              "supported";
+  return table.bytes();
+}
+
+LogicalResult EmbeddingOp::verify() {
+  const int64_t columns = getColumns();
+  FailureOr<int64_t> bytes =
+      bytesOfTable(*this, getFormat(), getRows(), columns); // c1
+  if (failed(bytes) ||
+      failed(verifyWeight(*this, "table", getTable(), *bytes))) // c2
     return failure();
+  return verifyRows(*this, {{"out", getOut(), columns}}); // c3
+}
+
+//===----------------------------------------------------------------------===//
+// TokenIdsOp
+//===----------------------------------------------------------------------===//
+
+WorkDivision TokenIdsOp::getWorkDivision() {
+  return WorkDivision::rows(RowSpace::Tokens);
+}
+
+LogicalResult TokenIdsOp::verify() {
+  return verifyRows(*this, {{"out", getOut(), 1}}); // c1
+}
+
+//===----------------------------------------------------------------------===//
+// UnpackWeightOp
+//===----------------------------------------------------------------------===//
+
+WorkDivision UnpackWeightOp::getWorkDivision() {
+  return WorkDivision::elements();
+}
+
+int64_t UnpackWeightOp::getRowsOf(OpOperand &, const StepLimits &) {
+  return getRows();
+}
+
+SmallVector<WeightNeed> UnpackWeightOp::getWeightNeeds() {
+  SmallVector<int64_t, 3> shape{static_cast<int64_t>(getRows()),
+                                static_cast<int64_t>(getColumns())};
+  if (!getFormat())
+    shape.erase(shape.begin());
+  return {{getWeightMutable().getOperandNumber(),
+           getFormat().value_or(StringRef()), shape}};
+}
+
+LogicalResult UnpackWeightOp::verify() {
+  const int64_t rows = getRows(), columns = getColumns();
+  if (!getFormat() && rows != 1) // c1
+    return emitOpError("has ")
+           << rows << " rows of a weight without a format, which is a vector";
+  if (getFormat()) {
+    FailureOr<int64_t> bytes =
+        bytesOfTable(*this, *getFormat(), rows, columns); // c1
+    if (failed(bytes) ||
+        failed(verifyWeight(*this, "weight", getWeight(), *bytes))) // c2
+      return failure();
+  } else if (failed(verifyVector(*this, "weight", getWeight(), // c2
+                                 columns))) {
+    return failure();
+  }
+  if (rowsOf(getOut()) < rows) // c3
+    return emitOpError("writes ")
+           << rows << " rows to a buffer of " << rowsOf(getOut());
   return verifyRows(*this, {{"out", getOut(), columns}}); // c3
 }
 

@@ -31,6 +31,9 @@ def MLLM_RowSpace : I32EnumAttr<"RowSpace", "the rows that a kernel processes", 
 }
 def MLLM_OverAttr : DefaultValuedAttr<MLLM_RowSpace,
     "::llmir::mllm::kernel::RowSpace::Tokens">;
+/// Rows of the step that the first loop of a nest runs over, or none where the
+/// size of that loop is fixed.
+def MLLM_NestRowsAttr : OptionalAttr<MLLM_RowSpace>;
 
 /// Sizes of models: products of two sizes do not overflow.
 def MLLM_Size : ConfinedAttr<I64Attr, [IntMinValue<1>, IntMaxValue<268435456>]> {

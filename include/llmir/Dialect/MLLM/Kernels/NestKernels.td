@@ -6,9 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Kernels over loop nests of fixed size: copies, general loops, gathers,
+// Kernels over loop nests: copies, general loops, gathers,
 // scatters and sorts. Affine maps select the (row, column) of a buffer's
 // element at a point of the nest.
+//
+// The sizes of a nest are constants, and its work is divided by elements. With
+// `over`, the first loop runs over the rows of the step instead: as many as the
+// step has, at most the size of the loop. Point i of that loop then writes row i
+// of the result, and work is divided by rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,21 +22,24 @@
 
 include "llmir/Dialect/MLLM/Kernels/KernelBase.td"
 
-def MLLMKernel_CopyBoxOp : MLLM_KernelOp<"copy_box"> {
+def MLLMKernel_CopyBoxOp : MLLM_KernelOp<"copy_box", ["getRowsOf", "getDivisionOf"]> {
   let summary = "Copies a box of elements from one tensor to another";
   let description = [{
     Both buffers are addressed as flat sequences of elements in rows of
     `from_columns` and `to_columns`, without padding. Copies element from +
     sum(i_d * from_strides_d) to element to + sum(i_d * to_strides_d) for each
     index i of the box. A reshape is a box of one dimension; slices,
-    concatenations and transpositions are boxes of several. Divided by elements.
+    concatenations and transpositions are boxes of several. Divided by
+    elements, or with `over` by rows.
 
     Fails verification when:
     - c1: the box does not have 1 to 8 dimensions with a stride each, or has
       more than 2^40 elements;
     - c2: an element is outside of its buffer;
     - c3: the element types differ, a buffer has fewer columns than the kernel
-      needs, or an f32 buffer is not padded to whole tiles.
+      needs, or an f32 buffer is not padded to whole tiles;
+    - c4: the box is over rows of the step, and its first dimension does not go
+      from row to row of both buffers.
 
     Example:
     ```mlir
@@ -49,13 +57,14 @@ def MLLMKernel_CopyBoxOp : MLLM_KernelOp<"copy_box"> {
     Arg<DenseI64ArrayAttr, "strides in x, in elements">:$from_strides,
     Arg<MLLM_Size, "elements in a row of the result, without padding">:$to_columns,
     Arg<DefaultValuedAttr<I64Attr, "0">, "first element in the result">:$to,
-    Arg<DenseI64ArrayAttr, "strides in the result, in elements">:$to_strides);
+    Arg<DenseI64ArrayAttr, "strides in the result, in elements">:$to_strides,
+    Arg<MLLM_NestRowsAttr, "the rows of the step that the first loop runs over; absent if its size is fixed">:$over);
   let assemblyFormat = [{
     `ins` `(` $x `:` type($x) `)` `outs` `(` $out `:` type($out) `)` attr-dict
   }];
 }
 
-def MLLMKernel_LoopsOp : MLLM_KernelOp<"loops", [], [IsolatedFromAbove]> {
+def MLLMKernel_LoopsOp : MLLM_KernelOp<"loops", ["getRowsOf", "getDivisionOf"], [IsolatedFromAbove]> {
   let summary = "Executes a scalar region at each point of a loop nest";
   let description = [{
     Loop d iterates from 0 to sizes[d]. The first `parallel` loops are parallel;
@@ -66,7 +75,8 @@ def MLLMKernel_LoopsOp : MLLM_KernelOp<"loops", [], [IsolatedFromAbove]> {
     if there are reductions, by the accumulator, which is initialized with the
     element of the last input; it yields the element of the result. Integers are
     divided by constants other than 0 and -1, or unsigned by a value that is at
-    least 1. Rows of the result are zero after `columns`. Divided by elements.
+    least 1. Rows of the result are zero after `columns`. Divided by
+    elements, or with `over` by rows.
 
     Fails verification when:
     - c1: there are more than 16 loops or 2^40 points, or more parallel loops than
@@ -80,7 +90,9 @@ def MLLMKernel_LoopsOp : MLLM_KernelOp<"loops", [], [IsolatedFromAbove]> {
       of the result, or contains an op that is not a speculatable scalar
       computation;
     - c5: `columns` is not the width of the result without padding, or an f32
-      buffer is not padded to whole tiles.
+      buffer is not padded to whole tiles;
+    - c6: the nest is over rows of the step, and its first loop does not write row
+      i of the result at point i, or is a reduction.
 
     Example:
     ```mlir
@@ -99,7 +111,8 @@ def MLLMKernel_LoopsOp : MLLM_KernelOp<"loops", [], [IsolatedFromAbove]> {
     Arg<MLLM_Sizes, "sizes of the loops">:$sizes,
     Arg<I64Attr, "number of leading parallel loops">:$parallel,
     Arg<AffineMapArrayAttr, "row and column of a point's element, per buffer">:$maps,
-    Arg<MLLM_Size, "elements in a row of the result, without padding">:$columns);
+    Arg<MLLM_Size, "elements in a row of the result, without padding">:$columns,
+    Arg<MLLM_NestRowsAttr, "the rows of the step that the first loop runs over; absent if its size is fixed">:$over);
   let regions = (region SizedRegion<1>:$body);
   // The region is checked after its ops are verified.
   let hasRegionVerifier = 1;
@@ -108,14 +121,15 @@ def MLLMKernel_LoopsOp : MLLM_KernelOp<"loops", [], [IsolatedFromAbove]> {
   }];
 }
 
-def MLLMKernel_GatherOp : MLLM_KernelOp<"gather"> {
+def MLLMKernel_GatherOp : MLLM_KernelOp<"gather", ["getRowsOf", "getDivisionOf"]> {
   let summary = "Gathers elements at indices from a buffer";
   let description = [{
     out[p] = x[p, i[p]] over the points p of a loop nest, where i is an index in
     [0, bound): negative indices count from the end, and those out of range are
     clamped. `maps` holds the (row, column) of the index and the result as
     functions of the loops, and that of x as a function of the loops and of the
-    index, which is its symbol. Divided by elements.
+    index, which is its symbol. Divided by
+    elements, or with `over` by rows.
 
     Fails verification when:
     - c1: the index is not i32 or i64, the types of the buffers differ, or there
@@ -125,7 +139,9 @@ def MLLMKernel_GatherOp : MLLM_KernelOp<"gather"> {
       expressions than sums, multiples, quotients and remainders of non-negative
       values, or exceeds its buffer;
     - c3: `columns` is not the width of the result without padding, or an f32
-      buffer is not padded to whole tiles.
+      buffer is not padded to whole tiles;
+    - c4: the nest is over rows of the step, and its first loop does not write row
+      i of the result at point i.
 
     Example:
     ```mlir
@@ -142,20 +158,22 @@ def MLLMKernel_GatherOp : MLLM_KernelOp<"gather"> {
     Arg<MLLM_Sizes, "sizes of the loops">:$sizes,
     Arg<MLLM_Size, "number of indices">:$bound,
     Arg<AffineMapArrayAttr, "row and column of a point's element, per buffer">:$maps,
-    Arg<MLLM_Size, "elements in a row of the result, without padding">:$columns);
+    Arg<MLLM_Size, "elements in a row of the result, without padding">:$columns,
+    Arg<MLLM_NestRowsAttr, "the rows of the step that the first loop runs over; absent if its size is fixed">:$over);
   let assemblyFormat = [{
     `ins` `(` $indices `,` $x `:` type($indices) `,` type($x) `)` `outs` `(` $out `:` type($out) `)` attr-dict
   }];
 }
 
-def MLLMKernel_ScatterOp : MLLM_KernelOp<"scatter"> {
+def MLLMKernel_ScatterOp : MLLM_KernelOp<"scatter", ["getRowsOf", "getDivisionOf"]> {
   let summary = "Scatters elements to indices from a buffer";
   let description = [{
     out[p, i[p]] = x[p] at the points p in ascending order, with the last loop
     innermost: if several points write an element, the last one determines its
     value. Indices are as in `gather`, but depend on the first `indexed` loops
     only, and points with indices out of range are skipped. Other elements keep
-    their values. Divided by elements.
+    their values. Divided by
+    elements, or with `over` by rows.
 
     Fails verification when:
     - c1: the index is not i32 or i64, the types of the buffers differ, or there
@@ -165,7 +183,9 @@ def MLLMKernel_ScatterOp : MLLM_KernelOp<"scatter"> {
       expressions than sums, multiples, quotients and remainders of non-negative
       values, or exceeds its buffer;
     - c3: the map of the index depends on other loops than the first `indexed`;
-    - c4: an f32 buffer is not padded to whole tiles.
+    - c4: an f32 buffer is not padded to whole tiles;
+    - c5: the nest is over rows of the step, and its first loop does not write to
+      row i of the result at point i.
 
     Example:
     ```mlir
@@ -182,18 +202,20 @@ def MLLMKernel_ScatterOp : MLLM_KernelOp<"scatter"> {
     Arg<MLLM_Sizes, "sizes of the loops">:$sizes,
     Arg<I64Attr, "number of leading loops on which the index depends">:$indexed,
     Arg<MLLM_Size, "number of indices">:$bound,
-    Arg<AffineMapArrayAttr, "row and column of a point's element, per buffer">:$maps);
+    Arg<AffineMapArrayAttr, "row and column of a point's element, per buffer">:$maps,
+    Arg<MLLM_NestRowsAttr, "the rows of the step that the first loop runs over; absent if its size is fixed">:$over);
   let assemblyFormat = [{
     `ins` `(` $indices `,` $x `:` type($indices) `,` type($x) `)` `outs` `(` $out `:` type($out) `)` attr-dict
   }];
 }
 
-def MLLMKernel_SortOp : MLLM_KernelOp<"sort"> {
+def MLLMKernel_SortOp : MLLM_KernelOp<"sort", ["getRowsOf", "getDivisionOf"]> {
   let summary = "Sorts rows; the first elements in order and their indices";
   let description = [{
     The first `count` elements of each row in ascending or descending order, and
     their indices in the row. The sort is stable; NaN is greater than all other
-    values. Divided by elements.
+    values. Divided by
+    elements, or with `over` by rows.
 
     Fails verification when:
     - c1: `count` is greater than `columns`;
@@ -216,7 +238,8 @@ def MLLMKernel_SortOp : MLLM_KernelOp<"sort"> {
     Arg<MLLM_Size, "number of rows">:$rows,
     Arg<MLLM_Size, "elements of a row">:$columns,
     Arg<MLLM_Size, "elements of a sorted row">:$count,
-    Arg<UnitAttr, "greatest first">:$descending);
+    Arg<UnitAttr, "greatest first">:$descending,
+    Arg<MLLM_NestRowsAttr, "the rows of the step that are sorted, at most `rows`; absent if their number is fixed">:$over);
   let assemblyFormat = [{
     `ins` `(` $x `:` type($x) `)` `outs` `(` $values `,` $indices `:` type($values) `,` type($indices) `)`
     `scratch` `(` $scratch0 `,` $scratch1 `:` type($scratch0) `,` type($scratch1) `)` attr-dict

@@ -75,6 +75,58 @@ def MLLMKernel_EmbeddingOp : MLLM_KernelOp<"embedding", ["getWeightNeeds"]> {
   }];
 }
 
+def MLLMKernel_TokenIdsOp : MLLM_KernelOp<"token_ids"> {
+  let summary = "The ids or positions of the step's tokens as integers";
+  let description = [{
+    Element 0 of row i of the result is the id of token i or, with
+    `by_position`, its position. Divided by rows.
+
+    Fails verification when:
+    - c1: the result has no column.
+
+    Example: `mllm.kernel.token_ids outs(%y : memref<512x16xi32>) {by_position}`
+  }];
+  let arguments = (ins
+    Arg<MLLM_I32Rows, "[tokens, 1]", [MemWrite]>:$out,
+    Arg<UnitAttr, "positions, not ids">:$by_position);
+  let assemblyFormat = [{
+    `outs` `(` $out `:` type($out) `)` attr-dict
+  }];
+}
+
+def MLLMKernel_UnpackWeightOp : MLLM_KernelOp<"unpack_weight", ["getRowsOf", "getWeightNeeds"]> {
+  let summary = "A weight as rows of f32";
+  let description = [{
+    Row i of the result is row i of the weight, converted to f32. Kernels that
+    compute element by element read weights in this form; those of matrix
+    products read them as they are packed. Without `format` the weight is a
+    vector, which becomes one row. Divided by elements.
+
+    Fails verification when:
+    - c1: the format is unknown, or its rows cannot be looked up (integers with
+      zero points, or rows that are not whole blocks), or a vector has several
+      rows;
+    - c2: the weight has fewer bytes than the packed matrix or vector;
+    - c3: the result has fewer rows or columns than the weight, or is not in
+      whole tiles.
+
+    Example:
+    ```mlir
+    mllm.kernel.unpack_weight weights(%w : memref<64xf32>) outs(%y : memref<1x64xf32>)
+        {rows = 1, columns = 64}
+    ```
+  }];
+  let arguments = (ins
+    Arg<MLLM_PackedWeight, "the weight, packed (tiles16 or vector)", [MemRead]>:$weight,
+    Arg<MLLM_F32Rows, "[rows, columns]", [MemWrite]>:$out,
+    Arg<OptionalAttr<StrAttr>, "storage format of a matrix; absent for a vector">:$format,
+    Arg<MLLM_Size, "rows of the weight; 1 for a vector">:$rows,
+    Arg<MLLM_Size, "elements of a row">:$columns);
+  let assemblyFormat = [{
+    `weights` `(` $weight `:` type($weight) `)` `outs` `(` $out `:` type($out) `)` attr-dict
+  }];
+}
+
 def MLLMKernel_SelectRowsOp : MLLM_KernelOp<"select_rows", ["getRowsOf"]> {
   let summary = "Copies the rows whose logits are requested";
   let description = [{
