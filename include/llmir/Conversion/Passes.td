@@ -55,12 +55,16 @@ def ConvertMLLMToLLM : Pass<"convert-mllm-to-llm", "::mlir::ModuleOp"> {
 
     Attention is fused first (`mllm-fuse-attention`), and a leading dimension of
     size 1 of all values, the single sequence of the model, is dropped: a trace
-    with `[1, tokens]` yields the same step as one with `[tokens]`.
+    with `[1, tokens]` yields the same step as one with `[tokens]`. All other ops
+    are lowered as with `form=function`; one dimension of a value, that of the
+    tokens, may then be dynamic. An op that combines or moves tokens, other than
+    attention over the cache, is refused.
 
     With `form=function`, every subgraph becomes a function of the same name
-    with the same arguments and results, all of static shapes, and each op is
-    lowered to an op of `llm` if there is one, otherwise to loops
-    (`linalg.generic`) and `tensor` ops. Ops without such a counterpart (gathers
+    with the same arguments and results, all of static shapes.
+
+    By one table for both forms, each op is lowered to an op of `llm` if there is
+    one, otherwise to loops (`linalg.generic`) and `tensor` ops. Ops without such a counterpart (gathers
     by index tensors, sorts) are kept; `convert-llm-to-program` has kernels for
     them. Caches are empty when a function starts. Fails if a size is dynamic,
     or if a tensor is not on the CPU.

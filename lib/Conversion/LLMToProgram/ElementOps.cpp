@@ -23,7 +23,7 @@ using namespace mlir;
 namespace llmir {
 
 //===----------------------------------------------------------------------===//
-// One number in many places
+// One number in many elements
 //===----------------------------------------------------------------------===//
 
 LogicalResult fillWithScalar(ProgramConversion &c, Operation *op, Value scalar,
@@ -32,14 +32,11 @@ LogicalResult fillWithScalar(ProgramConversion &c, Operation *op, Value scalar,
     return success();
   MLIRContext *context = op->getContext();
   LoopNest nest;
-  nest.sizes.assign(shape.begin(), shape.end());
+  SmallVector<unsigned> order = loopOrder(shape);
+  SmallVector<AffineExpr> all = loopDims(order, context);
+  nest.sizes = loopSizes(c, shape, order, out.over);
   nest.parallel = nest.sizes.size();
-  SmallVector<unsigned> order;
-  SmallVector<AffineExpr> all;
-  for (unsigned d = 0; d < shape.size(); ++d) {
-    order.push_back(d);
-    all.push_back(getAffineDimExpr(d, context));
-  }
+  nest.over = nestRows(context, shape, out.over);
   bool isConstant = static_cast<bool>(constantNumber(scalar));
   if (!isConstant) {
     FailureOr<RowsValue> number = c.lookup(op, scalar);
@@ -220,7 +217,8 @@ static void gatherBox(ProgramConversion &c, Location loc, const RowsValue &x,
                       0)});
   c.fixedKernel<kernel::GatherOp>(loc, kernelName("gather_box", sizes),
                                   start.computed.buffer, x.buffer, out.buffer,
-                                  sizes, start.greatest + 1, maps, out.columns);
+                                  sizes, start.greatest + 1, maps, out.columns,
+                                  /*over=*/kernel::RowSpaceAttr());
 }
 
 /// Writes the elements of x into the box of `out` that begins at `start`.
@@ -237,7 +235,8 @@ static void scatterBox(ProgramConversion &c, Location loc, const RowsValue &x,
            rank, 1)});
   c.fixedKernel<kernel::ScatterOp>(
       loc, kernelName("scatter_box", sizes), start.computed.buffer, x.buffer,
-      out.buffer, sizes, /*indexed=*/0, start.greatest + 1, maps);
+      out.buffer, sizes, /*indexed=*/0, start.greatest + 1, maps,
+      /*over=*/kernel::RowSpaceAttr());
 }
 
 /// What each index of an element counts.

@@ -182,28 +182,6 @@ std::string FunctionConversion::ofRank(const Twine &name) const {
   return numRanks() == 1 ? name.str() : (name + ".rank" + Twine(rank())).str();
 }
 
-RowsValue FunctionConversion::defaultRows(Value tensor) const {
-  RowsValue rows;
-  rows.columns = rowColumns(tensor);
-  ArrayRef<int64_t> shape = tensorShape(tensor.getType());
-  rows.rows = shape.size() <= 1 ? 1 : shape.front();
-  return rows;
-}
-
-/// The value of a constant, or null; that of a scalar as a tensor of rank 0.
-static ElementsAttr constantElements(Value value) {
-  Attribute attribute;
-  if (!matchPattern(value, m_Constant(&attribute)))
-    return {};
-  if (auto elements = dyn_cast<ElementsAttr>(attribute))
-    return elements;
-  auto number = dyn_cast<TypedAttr>(attribute);
-  if (!number || !number.getType().isIntOrIndexOrFloat())
-    return {};
-  return DenseElementsAttr::get(RankedTensorType::get({}, number.getType()),
-                                Attribute(number));
-}
-
 std::string FunctionConversion::sourceOf(Value tensor) {
   if (auto argument = dyn_cast<BlockArgument>(tensor))
     return argument.getOwner() == &function.getBody().front()
@@ -269,11 +247,11 @@ RowsValue FunctionConversion::createResult(Value result, RowSpace) {
 
 RowsValue FunctionConversion::createRowsLike(Location loc,
                                              const RowsValue &like,
-                                             int64_t columns) {
+                                             int64_t columns, Type element) {
   RowsValue rows = like;
   rows.columns = columns;
   rows.grain = 1;
-  rows.buffer = program.createBuffer(loc, rows.rows, columns);
+  rows.buffer = program.createBuffer(loc, rows.rows, columns, element);
   return rows;
 }
 
@@ -312,51 +290,13 @@ RowsValue FunctionConversion::constantRows(Location loc,
 // Weights
 //===----------------------------------------------------------------------===//
 
-Value FunctionConversion::packWeight(Location loc, RowsValue matrix,
-                                     ArrayRef<int64_t> shape) {
-  int64_t columns = shape.back(), rows = shape[shape.size() - 2];
-  int64_t experts = shape.size() == 3 ? shape[0] : 1;
-  // Each expert's matrix begins with a tile of its own.
-  int64_t whole = experts == 1 ? rows : roundUpTo(rows, kTileRows);
-  if (whole != rows) {
-    RowsValue padded = createScratch(loc, experts * whole, columns);
-    fill(loc, padded, 0.0);
-    ElementBox box;
-    box.sizes = {experts, rows * columns};
-    box.fromStrides = {rows * columns, 1};
-    box.toStrides = {whole * columns, 1};
-    copyBox(loc, matrix, padded, box);
-    matrix = padded;
-  }
-  return packMatrix(loc, matrix, experts * whole, columns, columns, 1);
-}
-
-FailureOr<KernelWeights> FunctionConversion::weights(Operation *op,
-                                                     ArrayRef<Value> tensors) {
-  KernelWeights result;
-  bool allGiven = llvm::all_of(tensors, [&](Value tensor) {
-    return mllm::storedFormat(tensor.getType()) && !sourceOf(tensor).empty();
-  });
-  if (allGiven) {
-    for (Value tensor : tensors) {
-      if (result.all.empty())
-        result.format = mllm::packedFormatName(tensor.getType());
-      result.all.push_back(program.declareWeight(
-          tensor.getLoc(), sourceOf(tensor), tensor.getType()));
-    }
-    return result;
-  }
-  result.format = "f32";
-  for (Value tensor : tensors) {
-    ArrayRef<int64_t> shape = tensorShape(tensor.getType());
-    FailureOr<RowsValue> rows = lookup(op, tensor, shape.back());
-    if (failed(rows))
-      return failure();
-    result.all.push_back(shape.size() == 1
-                             ? rows->buffer
-                             : packWeight(op->getLoc(), *rows, shape));
-  }
-  return result;
+std::optional<KernelWeight> FunctionConversion::givenWeight(Value tensor) {
+  if (!mllm::storedFormat(tensor.getType()))
+    return std::nullopt;
+  std::string source = sourceOf(tensor);
+  if (source.empty())
+    return std::nullopt;
+  return program.declareWeight(tensor.getLoc(), source, tensor.getType());
 }
 
 //===----------------------------------------------------------------------===//

@@ -41,9 +41,7 @@ public:
                          int64_t columns) override;
   RowsValue createResult(mlir::Value result, RowSpace over) override;
   RowsValue createRowsLike(mlir::Location loc, const RowsValue &like,
-                           int64_t columns) override;
-  mlir::FailureOr<KernelWeights>
-  weights(mlir::Operation *op, llvm::ArrayRef<mlir::Value> tensors) override;
+                           int64_t columns, mlir::Type element) override;
   mlir::LogicalResult bindField(mlir::Operation *op, mlir::Value operand,
                                 StepField field) override;
   void bindArray(mlir::Location loc, StepField field,
@@ -99,16 +97,13 @@ private:
                                        const RowsValue &now,
                                        int64_t columns) override;
   void bindRows(mlir::Location loc, const RowsValue &rows) override;
+  std::optional<KernelWeight> givenWeight(mlir::Value tensor) override;
   bool mayOverwrite(mlir::Value origin) override;
 
   /// The name under which the runner knows an argument (of this rank) or a
   /// constant; empty for a computed value.
   std::string sourceOf(mlir::Value tensor);
   std::string ofRank(const llvm::Twine &name) const;
-  RowsValue defaultRows(mlir::Value tensor) const;
-  /// A computed matrix, or one for each expert, as the weight of a kernel.
-  mlir::Value packWeight(mlir::Location loc, RowsValue matrix,
-                         llvm::ArrayRef<int64_t> shape);
   void setPointer(mlir::Location loc, StepField field, mlir::Value buffer);
   mlir::LogicalResult writeOutputs();
 

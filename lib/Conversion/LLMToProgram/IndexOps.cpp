@@ -23,14 +23,6 @@ namespace llmir {
 // Gather and scatter
 //===----------------------------------------------------------------------===//
 
-static SmallVector<AffineExpr> loopDims(unsigned first, unsigned count,
-                                        MLIRContext *context) {
-  SmallVector<AffineExpr> dims;
-  for (unsigned i = 0; i < count; ++i)
-    dims.push_back(getAffineDimExpr(first + i, context));
-  return dims;
-}
-
 /// The number of a dimension that may count from the end.
 static int64_t dimOf(int64_t dim, ArrayRef<int64_t> shape) {
   return dim < 0 ? dim + static_cast<int64_t>(shape.size()) : dim;
@@ -40,9 +32,12 @@ static bool isEmpty(ArrayRef<int64_t> shape) {
   return llvm::is_contained(shape, 0);
 }
 
+static LogicalResult refuseTokens(Operation *op) {
+  return op->emitOpError("moves elements from token to token of a step, which "
+                         "may be those of several sequences");
+}
+
 static LogicalResult convert(ProgramConversion &c, mllm::GatherOp op) {
-  if (failed(refuseInStep(c, op)))
-    return failure();
   MLIRContext *context = op.getContext();
   ArrayRef<int64_t> table = tensorShape(op.getTable().getType());
   ArrayRef<int64_t> chosen = tensorShape(op.getIndices().getType());
@@ -51,14 +46,20 @@ static LogicalResult convert(ProgramConversion &c, mllm::GatherOp op) {
   FailureOr<RowsValue> indices = c.lookup(op, op.getIndices());
   if (failed(x) || failed(indices))
     return failure();
-  RowsValue out = c.createResult(op.getResult());
+  FailureOr<RowSpace> over = commonRows(c, op, op->getOperands());
+  if (failed(over))
+    return failure();
+  RowsValue out = c.createResult(op.getResult(), *over);
   if (isEmpty(shape))
     return success();
   int64_t dim = dimOf(op.getDim(), table);
   if (table[dim] == 0)
     return op.emitOpError("chooses from nothing");
+  if (ShapedType::isDynamic(table[dim]))
+    return refuseTokens(op);
   unsigned rank = shape.size();
-  SmallVector<AffineExpr> all = loopDims(0, rank, context);
+  SmallVector<unsigned> order = loopOrder(shape);
+  SmallVector<AffineExpr> all = loopDims(order, context);
   SmallVector<AffineExpr> from(all.begin(), all.begin() + dim);
   from.push_back(getAffineSymbolExpr(0, context));
   from.append(all.begin() + dim + chosen.size(), all.end());
@@ -67,15 +68,14 @@ static LogicalResult convert(ProgramConversion &c, mllm::GatherOp op) {
                 0, context),
        placeMap(*x, table, from, rank, 1, context),
        placeMap(out, shape, all, rank, 0, context)});
-  c.fixedKernel<kernel::GatherOp>(op.getLoc(), kernelName("gather", shape),
-                                  indices->buffer, x->buffer, out.buffer, shape,
-                                  table[dim], maps, out.columns);
+  c.fixedKernel<kernel::GatherOp>(
+      op.getLoc(), kernelName("gather", shape), indices->buffer, x->buffer,
+      out.buffer, loopSizes(c, shape, order, *over), table[dim], maps,
+      out.columns, nestRows(context, shape, *over));
   return success();
 }
 
 static LogicalResult convert(ProgramConversion &c, mllm::ScatterOp op) {
-  if (failed(refuseInStep(c, op)))
-    return failure();
   MLIRContext *context = op.getContext();
   ArrayRef<int64_t> shape = tensorShape(op.getType());
   ArrayRef<int64_t> sizes = tensorShape(op.getSource().getType());
@@ -84,22 +84,31 @@ static LogicalResult convert(ProgramConversion &c, mllm::ScatterOp op) {
   FailureOr<RowsValue> source = c.lookup(op, op.getSource());
   if (failed(x) || failed(indices) || failed(source))
     return failure();
-  RowsValue out = c.createResult(op.getResult());
+  FailureOr<RowSpace> over = commonRows(c, op, op->getOperands());
+  if (failed(over))
+    return failure();
+  int64_t dim = dimOf(op.getDim(), shape);
+  // Rows of the step are the same ones on both sides.
+  if (ShapedType::isDynamic(shape[dim]) ||
+      rowDimension(sizes) != rowDimension(shape))
+    return refuseTokens(op);
+  RowsValue out = c.createResult(op.getResult(), *over);
   copyAll(c, op.getLoc(), *x, out, shape);
   if (isEmpty(sizes) || isEmpty(shape))
     return success();
-  int64_t dim = dimOf(op.getDim(), shape);
   unsigned rank = shape.size();
-  SmallVector<AffineExpr> all = loopDims(0, rank, context);
+  SmallVector<unsigned> order = loopOrder(sizes);
+  SmallVector<AffineExpr> all = loopDims(order, context);
   SmallVector<AffineExpr> to = all;
   to[dim] = getAffineSymbolExpr(0, context);
   ArrayAttr maps = Builder(context).getAffineMapArrayAttr(
       {placeMap(*indices, sizes, all, rank, 0, context),
        placeMap(*source, sizes, all, rank, 0, context),
        placeMap(out, shape, to, rank, 1, context)});
-  c.fixedKernel<kernel::ScatterOp>(op.getLoc(), kernelName("scatter", sizes),
-                                   indices->buffer, source->buffer, out.buffer,
-                                   sizes, /*indexed=*/rank, shape[dim], maps);
+  c.fixedKernel<kernel::ScatterOp>(
+      op.getLoc(), kernelName("scatter", sizes), indices->buffer,
+      source->buffer, out.buffer, loopSizes(c, sizes, order, *over),
+      /*indexed=*/rank, shape[dim], maps, nestRows(context, sizes, *over));
   return success();
 }
 
@@ -112,24 +121,35 @@ static FailureOr<std::pair<RowsValue, RowsValue>>
 sortRows(ProgramConversion &c, Operation *op, Value x, int64_t count,
          bool descending) {
   ArrayRef<int64_t> shape = tensorShape(x.getType());
-  int64_t columns = shape.back(), rows = 1;
-  for (int64_t size : shape.drop_back())
-    rows *= size;
+  int64_t columns = shape.back();
+  if (ShapedType::isDynamic(columns))
+    return refuseTokens(op);
   FailureOr<RowsValue> input = c.lookup(op, x, columns);
   if (failed(input))
     return failure();
+  kernel::RowSpaceAttr over = nestRows(op->getContext(), shape, input->over);
+  int64_t rows = 1;
+  for (int64_t size : shape.drop_back())
+    rows *= size;
+  RowsValue like = *input;
+  like.rows = rows;
+  if (over) {
+    rows = c.maxRows(input->over);
+    like = *input;
+  }
   Location loc = op->getLoc();
-  RowsValue values =
-      c.createScratch(loc, rows, count, bufferElementOf(x.getType()));
-  RowsValue indices = c.createScratch(loc, rows, count, c.i32());
+  auto create = [&](int64_t columns, Type element) {
+    return c.createRowsLike(loc, like, columns, element);
+  };
+  RowsValue values = create(count, bufferElementOf(x.getType()));
+  RowsValue indices = create(count, c.i32());
   if (rows == 0 || count == 0)
     return std::make_pair(values, indices);
-  RowsValue one = c.createScratch(loc, rows, columns, c.i32());
-  RowsValue other = c.createScratch(loc, rows, columns, c.i32());
+  RowsValue one = create(columns, c.i32()), other = create(columns, c.i32());
   c.fixedKernel<kernel::SortOp>(loc, kernelName("sort", {rows, columns, count}),
                                 input->buffer, values.buffer, indices.buffer,
                                 one.buffer, other.buffer, rows, columns, count,
-                                descending);
+                                descending, over);
   return std::make_pair(values, indices);
 }
 
@@ -143,8 +163,7 @@ static LogicalResult checkLastDim(Operation *op, int64_t dim, Value x) {
 }
 
 static LogicalResult convert(ProgramConversion &c, mllm::TopKOp op) {
-  if (failed(refuseInStep(c, op)) ||
-      failed(checkLastDim(op, op.getDim(), op.getX())))
+  if (failed(checkLastDim(op, op.getDim(), op.getX())))
     return failure();
   auto sorted = sortRows(c, op, op.getX(), op.getK(), op.getLargest());
   if (failed(sorted))
@@ -155,8 +174,7 @@ static LogicalResult convert(ProgramConversion &c, mllm::TopKOp op) {
 }
 
 static LogicalResult convert(ProgramConversion &c, mllm::ArgsortOp op) {
-  if (failed(refuseInStep(c, op)) ||
-      failed(checkLastDim(op, op.getDim(), op.getX())))
+  if (failed(checkLastDim(op, op.getDim(), op.getX())))
     return failure();
   int64_t columns = tensorShape(op.getX().getType()).back();
   auto sorted = sortRows(c, op, op.getX(), columns, op.getDescending());

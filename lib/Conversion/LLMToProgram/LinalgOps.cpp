@@ -38,6 +38,17 @@ AffineMap placeMap(const RowsValue &rows, ArrayRef<int64_t> shape,
     return flat;
   };
   AffineExpr zero = getAffineConstantExpr(0, context), row, column;
+  if (std::optional<int64_t> dynamic = rowDimension(shape)) {
+    SmallVector<AffineExpr> columns(index);
+    columns.erase(columns.begin() + *dynamic);
+    SmallVector<int64_t> sizes(shape);
+    sizes.erase(sizes.begin() + *dynamic);
+    column = zero;
+    for (auto [size, expr] : llvm::zip_equal(sizes, columns))
+      column = column * size + expr;
+    return AffineMap::get(numDims, numSymbols, {index[*dynamic], column},
+                          context);
+  }
   int64_t rest = 1;
   for (int64_t size : shape.drop_front(shape.size() > 1 ? 1 : 0))
     rest *= size;
@@ -58,19 +69,73 @@ void LoopNest::append(ProgramConversion &c, Location loc, StringRef label,
   all.push_back(map);
   auto loops = c.fixedKernel<kernel::LoopsOp>(
       loc, label, inputs, out.buffer, sizes, parallel,
-      Builder(loc.getContext()).getAffineMapArrayAttr(all), out.columns);
+      Builder(loc.getContext()).getAffineMapArrayAttr(all), out.columns, over);
   writeBody(loops.getBody(), body);
+}
+
+SmallVector<unsigned> loopOrder(ArrayRef<int64_t> shape) {
+  std::optional<int64_t> row = rowDimension(shape);
+  SmallVector<unsigned> order(shape.size());
+  unsigned next = row ? 1 : 0;
+  for (auto [d, loop] : llvm::enumerate(order))
+    loop = static_cast<int64_t>(d) == row ? 0 : next++;
+  return order;
+}
+
+SmallVector<AffineExpr> loopDims(ArrayRef<unsigned> order,
+                                 MLIRContext *context) {
+  return llvm::map_to_vector(
+      order, [&](unsigned loop) { return getAffineDimExpr(loop, context); });
+}
+
+SmallVector<int64_t> loopSizes(ProgramConversion &c, ArrayRef<int64_t> shape,
+                               ArrayRef<unsigned> order, RowSpace over) {
+  SmallVector<int64_t> sizes(shape.size());
+  for (auto [size, loop] : llvm::zip_equal(shape, order))
+    sizes[loop] = ShapedType::isDynamic(size) ? c.maxRows(over) : size;
+  return sizes;
+}
+
+kernel::RowSpaceAttr nestRows(MLIRContext *context, ArrayRef<int64_t> shape,
+                              RowSpace over) {
+  if (!rowDimension(shape))
+    return {};
+  return kernel::RowSpaceAttr::get(context, over);
 }
 
 void copyAll(ProgramConversion &c, Location loc, const RowsValue &from,
              const RowsValue &to, ArrayRef<int64_t> shape) {
   ElementBox box;
-  box.sizes = {1};
-  for (int64_t size : shape)
-    box.sizes[0] *= size;
-  box.fromStrides = {1};
-  box.toStrides = {1};
+  if (rowDimension(shape)) {
+    box.sizes = {ShapedType::kDynamic, from.columns};
+    box.fromStrides = {from.columns, 1};
+    box.toStrides = {to.columns, 1};
+  } else {
+    box.sizes = {1};
+    for (int64_t size : shape)
+      box.sizes[0] *= size;
+    box.fromStrides = {1};
+    box.toStrides = {1};
+  }
   c.copyBox(loc, from, to, box);
+}
+
+void convertToIntegers(ProgramConversion &c, Location loc,
+                       const RowsValue &from, const RowsValue &to,
+                       Type element) {
+  AffineMap identity = AffineMap::getMultiDimIdentityMap(2, loc.getContext());
+  LoopNest nest;
+  nest.sizes = {from.rows, from.columns};
+  nest.parallel = 2;
+  nest.addInput(from.buffer, identity);
+  nest.append(c, loc, kernelName("to_integers", nest.sizes), to, identity,
+              [&](OpBuilder &b, Block &block) {
+                for (int i = 0; i < 2; ++i)
+                  block.addArgument(b.getIndexType(), loc);
+                Value x = block.addArgument(b.getF32Type(), loc);
+                YieldOp::create(b, loc,
+                                arith::FPToSIOp::create(b, loc, element, x));
+              });
 }
 
 RowsValue maskRows(ProgramConversion &c, Location loc, const RowsValue &rows) {
@@ -106,7 +171,8 @@ RowsValue maskRows(ProgramConversion &c, Location loc, const RowsValue &rows) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Converts one structured op of one result.
+/// Converts one structured op of one result. In a step, the loop over the rows
+/// of the step is the first one of the kernel.
 class LoopsConversion {
 public:
   LoopsConversion(ProgramConversion &c, linalg::LinalgOp op)
@@ -116,6 +182,10 @@ public:
 
 private:
   LogicalResult check();
+  /// Finds the loop over rows of the step and what rows these are; fails where
+  /// the op adds up tokens or reads their numbers in the batch.
+  LogicalResult findRows();
+  bool goesByRows(OpOperand &operand);
   /// Puts parallel loops before those that reduce.
   void orderLoops();
   /// Where the operand's elements are, as functions of the kernel's loops.
@@ -135,15 +205,14 @@ private:
   linalg::LinalgOp op;
   Location loc;
   LoopNest nest;
+  std::optional<int64_t> rowLoop; ///< Of the op's loops, over rows of the step.
+  RowSpace over = RowSpace::Tokens;
   SmallVector<unsigned> order; ///< The kernel's loop of each of the op's.
   SmallVector<Value> elements; ///< What the op's region calls inputs' elements.
 };
 } // namespace
 
 LogicalResult LoopsConversion::check() {
-  if (!c.hasStaticRows())
-    return op->emitOpError("is a nest of loops, which a step has no kernel "
-                           "for; functions of static shapes have");
   if (op->getNumResults() != 1)
     return op->emitOpError("has ")
            << op->getNumResults() << " results; a program's loops give one";
@@ -162,18 +231,70 @@ LogicalResult LoopsConversion::check() {
   return success();
 }
 
+/// Whether a point of the loop over rows touches that row of the operand, and
+/// no other.
+bool LoopsConversion::goesByRows(OpOperand &operand) {
+  auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+  if (!type)
+    return true;
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  std::optional<int64_t> row = rowDimension(type.getShape());
+  if (!row) // Only what all rows have in common.
+    return !map.isFunctionOfDim(*rowLoop);
+  auto dim = dyn_cast<AffineDimExpr>(map.getResult(*row));
+  if (!dim || dim.getPosition() != *rowLoop)
+    return false;
+  for (auto [d, expr] : llvm::enumerate(map.getResults()))
+    if (static_cast<int64_t>(d) != *row && expr.isFunctionOfDim(*rowLoop))
+      return false;
+  return true;
+}
+
+LogicalResult LoopsConversion::findRows() {
+  rowLoop = rowDimension(op.getStaticLoopRanges());
+  auto hasRows = [](Value operand) {
+    return isa<RankedTensorType>(operand.getType()) &&
+           rowDimension(tensorShape(operand.getType()));
+  };
+  if (!rowLoop && llvm::any_of(op->getOperands(), hasRows))
+    return op->emitOpError("takes the first tokens of a step, which may be "
+                           "those of several sequences");
+  if (!rowLoop)
+    return success();
+  FailureOr<RowSpace> rows = commonRows(c, op, op.getDpsInputs());
+  if (failed(rows))
+    return failure();
+  over = *rows;
+  if (!llvm::all_of(op->getOpOperands(),
+                    [&](OpOperand &operand) { return goesByRows(operand); }))
+    return op->emitOpError("combines the tokens of a step, which may be those "
+                           "of several sequences");
+  for (auto index : op.getBlock()->getOps<linalg::IndexOp>())
+    if (static_cast<int64_t>(index.getDim()) == *rowLoop)
+      return index.emitOpError("is the number of a token in the step, which "
+                               "depends on other sequences");
+  return success();
+}
+
 void LoopsConversion::orderLoops() {
   SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   order.resize(kinds.size());
-  for (bool reducing : {false, true})
-    for (auto [d, kind] : llvm::enumerate(kinds)) {
-      if ((kind == utils::IteratorType::reduction) != reducing)
-        continue;
-      order[d] = static_cast<unsigned>(nest.sizes.size());
-      nest.sizes.push_back(sizes[d]);
-      nest.parallel += !reducing;
-    }
+  auto append = [&](unsigned d) {
+    order[d] = static_cast<unsigned>(nest.sizes.size());
+    nest.sizes.push_back(ShapedType::isDynamic(sizes[d]) ? c.maxRows(over)
+                                                         : sizes[d]);
+    nest.parallel += kinds[d] == utils::IteratorType::parallel;
+  };
+  if (rowLoop) {
+    append(static_cast<unsigned>(*rowLoop));
+    nest.over = kernel::RowSpaceAttr::get(op.getContext(), over);
+  }
+  for (auto kind :
+       {utils::IteratorType::parallel, utils::IteratorType::reduction})
+    for (unsigned d = 0; d < kinds.size(); ++d)
+      if (kinds[d] == kind && static_cast<int64_t>(d) != rowLoop)
+        append(d);
 }
 
 AffineMap LoopsConversion::mapOf(OpOperand &operand, const RowsValue &rows) {
@@ -237,7 +358,7 @@ void LoopsConversion::writeRegion(OpBuilder &b, Block &block) {
 }
 
 LogicalResult LoopsConversion::convert() {
-  if (failed(check()))
+  if (failed(check()) || failed(findRows()))
     return failure();
   orderLoops();
   bool isEmpty =
@@ -249,7 +370,7 @@ LogicalResult LoopsConversion::convert() {
     before = c.lookup(op, init().get());
     if (failed(before))
       return failure();
-    RowsValue out = c.createResult(op->getResult(0));
+    RowsValue out = c.createResult(op->getResult(0), over);
     copyAll(c, loc, *before, out, tensorShape(op->getResult(0).getType()));
     return success();
   }
@@ -263,7 +384,7 @@ LogicalResult LoopsConversion::convert() {
     if ((reduces() || isRead) && failed(addInput(init())))
       return failure();
   }
-  RowsValue out = c.createResult(op->getResult(0));
+  RowsValue out = c.createResult(op->getResult(0), over);
   if (isEmpty)
     return success();
   StringRef name = op->getName().stripDialect();
@@ -297,9 +418,6 @@ static void collectChain(Operation *op, SmallVectorImpl<Operation *> &chain) {
 LogicalResult convertScalarComputation(ProgramConversion &c, Operation *root) {
   if (isElementwise(root))
     return convertElementwise(c, root);
-  if (!c.hasStaticRows())
-    return root->emitOpError("has no kernel in a step; functions of static "
-                             "shapes have one");
   SmallVector<Operation *> chain;
   collectChain(root, chain);
   SetVector<Value> inputs;
@@ -313,15 +431,15 @@ LogicalResult convertScalarComputation(ProgramConversion &c, Operation *root) {
   }
   Value result = root->getResult(0);
   ArrayRef<int64_t> shape = tensorShape(result.getType());
+  FailureOr<RowSpace> over = commonRows(c, root, inputs.getArrayRef());
+  if (failed(over))
+    return failure();
   LoopNest nest;
-  nest.sizes.assign(shape.begin(), shape.end());
+  SmallVector<unsigned> order = loopOrder(shape);
+  SmallVector<AffineExpr> all = loopDims(order, root->getContext());
+  nest.sizes = loopSizes(c, shape, order, *over);
   nest.parallel = nest.sizes.size();
-  SmallVector<AffineExpr> all;
-  SmallVector<unsigned> order;
-  for (unsigned d = 0; d < shape.size(); ++d) {
-    all.push_back(getAffineDimExpr(d, root->getContext()));
-    order.push_back(d);
-  }
+  nest.over = nestRows(root->getContext(), shape, *over);
   auto mapOf = [&](Value tensor, const RowsValue &rows) {
     ArrayRef<int64_t> own = tensorShape(tensor.getType());
     return placeMap(rows, own, ArrayRef(all).take_front(own.size()),
@@ -333,7 +451,7 @@ LogicalResult convertScalarComputation(ProgramConversion &c, Operation *root) {
       return failure();
     nest.addInput(rows->buffer, mapOf(input, *rows));
   }
-  RowsValue out = c.createResult(result);
+  RowsValue out = c.createResult(result, *over);
   if (llvm::is_contained(shape, 0))
     return success();
   Location loc = root->getLoc();

@@ -37,7 +37,7 @@ namespace llmir {
 //===----------------------------------------------------------------------===//
 
 /// Turns of a loop that is written out.
-static constexpr int64_t kMostUnrolledTurns = 1024;
+static constexpr int64_t kMaxUnrolledIterations = 1024;
 
 /// A loop around an op that is told its layer by what the loop computes. The
 /// layer register of a program takes numbers that are known.
@@ -59,7 +59,7 @@ static scf::ForOp findLoopOverLayers(func::FuncOp function) {
 static void unrollLoopsOverLayers(func::FuncOp function) {
   while (scf::ForOp loop = findLoopOverLayers(function)) {
     std::optional<APInt> turns = loop.getStaticTripCount();
-    if (!turns || turns->ugt(kMostUnrolledTurns) ||
+    if (!turns || turns->ugt(kMaxUnrolledIterations) ||
         failed(loopUnrollFull(loop)) ||
         failed(applyPatternsGreedily(function, FrozenRewritePatternSet())))
       return; // The op itself is refused.

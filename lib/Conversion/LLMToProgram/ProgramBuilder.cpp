@@ -100,6 +100,14 @@ static KernelWeight referTo(WeightOp weight) {
   return {FlatSymbolRefAttr::get(weight.getSymNameAttr()), type};
 }
 
+/// The name, with a suffix where the fragment has a symbol of that name.
+static std::string uniqueName(FragmentOp fragment, std::string base) {
+  std::string name = base;
+  for (int suffix = 1; SymbolTable::lookupSymbolIn(fragment, name); ++suffix)
+    name = base + "." + std::to_string(suffix);
+  return name;
+}
+
 int64_t ProgramBuilder::placeWeight(StringRef name, int64_t bytes) {
   auto [entry, isNew] = weightOffsets.try_emplace(name, weightBytes);
   if (isNew)
@@ -153,10 +161,7 @@ ProgramBuilder::declareWeight(ArrayRef<mllm::RegisterOp> parameters,
         (offsets.size() == 1 ||
          known.getFirstLayer() == static_cast<uint64_t>(firstLayer)))
       return referTo(known);
-  std::string unique = name.str();
-  for (int suffix = 1; SymbolTable::lookupSymbolIn(weightFragment, unique);
-       ++suffix)
-    unique = (name + "." + Twine(suffix)).str();
+  std::string unique = uniqueName(weightFragment, name.str());
 
   auto weight = WeightOp::create(
       weights, first.getLoc(), unique, isVector ? "vector" : "tiles16", format,
@@ -188,8 +193,26 @@ KernelWeight ProgramBuilder::declareWeight(Location loc, StringRef source,
 // Inputs and outputs
 //===----------------------------------------------------------------------===//
 
+KernelWeight ProgramBuilder::declareConstantWeight(Location loc,
+                                                   DenseElementsAttr value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  std::string source = declareConstant(loc, value);
+  std::string name = uniqueName(weightFragment, "weight." + source);
+  int64_t bytes = packedBytes(TensorFormat::F32, /*integers=*/std::nullopt,
+                              type.getShape());
+  auto weight = WeightOp::create(
+      weights, loc, name, type.getRank() == 1 ? "vector" : "tiles16", "f32",
+      type.getShape(), bytes, weights.getStrArrayAttr(StringRef(source)),
+      // No parameter has such a name.
+      placeWeight("constant " + name, bytes), /*first_layer=*/0,
+      /*rope_unpermute_heads=*/0, /*slice=*/DenseI64ArrayAttr());
+  weight->setAttr(kFromConstantAttr, weights.getUnitAttr());
+  return referTo(weight);
+}
+
 std::string ProgramBuilder::declareConstant(Location loc, ElementsAttr value) {
-  std::string name = "constant" + std::to_string(numConstants++);
+  std::string name =
+      uniqueName(weightFragment, "constant" + std::to_string(numConstants++));
   ConstantOp::create(weights, loc, name, value);
   return name;
 }

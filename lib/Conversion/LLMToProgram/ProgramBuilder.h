@@ -65,6 +65,9 @@ public:
   /// Declares (once) the weight that a source of the runner's makes.
   KernelWeight declareWeight(mlir::Location loc, llvm::StringRef source,
                              mlir::Type type);
+  /// Declares (once) the weight that a constant of the program makes.
+  KernelWeight declareConstantWeight(mlir::Location loc,
+                                     mlir::DenseElementsAttr value);
   /// Declares values that the runner writes where their name is a source.
   std::string declareConstant(mlir::Location loc, mlir::ElementsAttr value);
   /// Says what the caller writes into a buffer, and reads from it.

@@ -11,11 +11,15 @@
 #include "ScalarRegion.h"
 
 #include "llmir/Dialect/MLLM/ScalarFunctions.h"
+#include "llmir/Dialect/MLLM/StoredFormat.h"
 #include "llmir/Support/PackedLayout.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+
+#include <algorithm>
 
 using namespace mlir;
 namespace ll = mlir::llm;
@@ -63,13 +67,40 @@ Type bufferElementOf(Type tensor) {
   return bufferElement(getElementTypeOrSelf(tensor));
 }
 
+std::optional<int64_t> rowDimension(ArrayRef<int64_t> shape) {
+  const auto *dynamic = llvm::find_if(shape, ShapedType::isDynamic);
+  if (dynamic == shape.end())
+    return std::nullopt;
+  return dynamic - shape.begin();
+}
+
+FailureOr<RowSpace> commonRows(ProgramConversion &c, Operation *op,
+                               ValueRange tensors) {
+  std::optional<RowSpace> over;
+  for (Value tensor : tensors) {
+    if (!rowDimension(tensorShape(tensor.getType())))
+      continue;
+    FailureOr<RowsValue> rows = c.lookup(op, tensor);
+    if (failed(rows))
+      return failure();
+    if (over && *over != rows->over)
+      return op->emitOpError("combines rows of every token with rows that were "
+                             "selected");
+    over = rows->over;
+  }
+  return over.value_or(RowSpace::Tokens);
+}
+
 int64_t rowColumns(Value tensor) {
   ArrayRef<int64_t> shape = tensorShape(tensor.getType());
-  if (shape.size() == 1)
-    return ShapedType::isDynamic(shape[0]) ? 1 : shape[0];
+  std::optional<int64_t> row = rowDimension(shape);
+  // One row for each index of the first dimension; a vector is one row.
+  if (!row && shape.size() > 1)
+    row = 0;
   int64_t columns = 1;
-  for (int64_t size : shape.drop_front(shape.empty() ? 0 : 1))
-    columns *= size;
+  for (auto [d, size] : llvm::enumerate(shape))
+    if (static_cast<int64_t>(d) != row)
+      columns *= size;
   return columns;
 }
 
@@ -94,6 +125,28 @@ Value withoutReshapes(Value tensor) {
     op = tensor.getDefiningOp();
   }
   return tensor;
+}
+
+RowsValue defaultRows(Value tensor) {
+  ArrayRef<int64_t> shape = tensorShape(tensor.getType());
+  RowsValue rows;
+  rows.columns = rowColumns(tensor);
+  if (!rowDimension(shape))
+    rows.rows = shape.size() <= 1 ? 1 : shape.front();
+  return rows;
+}
+
+ElementsAttr constantElements(Value value) {
+  Attribute attribute;
+  if (!matchPattern(value, m_Constant(&attribute)))
+    return {};
+  if (auto elements = dyn_cast<ElementsAttr>(attribute))
+    return elements;
+  auto number = dyn_cast<TypedAttr>(attribute);
+  if (!number || !number.getType().isIntOrIndexOrFloat())
+    return {};
+  return DenseElementsAttr::get(RankedTensorType::get({}, number.getType()),
+                                Attribute(number));
 }
 
 std::string kernelName(const Twine &base, ArrayRef<int64_t> sizes) {
@@ -178,6 +231,61 @@ RowsValue ProgramConversion::reuseOrCreate(Operation *op,
 }
 
 //===----------------------------------------------------------------------===//
+// Weights
+//===----------------------------------------------------------------------===//
+
+Value ProgramConversion::packWeight(Location loc, RowsValue matrix,
+                                    ArrayRef<int64_t> shape) {
+  int64_t columns = shape.back(), rows = shape[shape.size() - 2];
+  int64_t experts = shape.size() == 3 ? shape[0] : 1;
+  // Each expert's matrix begins with a tile of its own.
+  int64_t whole = experts == 1 ? rows : roundUpTo(rows, kTileRows);
+  if (whole != rows) {
+    RowsValue padded = createScratch(loc, experts * whole, columns);
+    fill(loc, padded, 0.0);
+    ElementBox box;
+    box.sizes = {experts, rows * columns};
+    box.fromStrides = {rows * columns, 1};
+    box.toStrides = {whole * columns, 1};
+    copyBox(loc, matrix, padded, box);
+    matrix = padded;
+  }
+  return packMatrix(loc, matrix, experts * whole, columns, columns, 1);
+}
+
+FailureOr<KernelWeights> ProgramConversion::weights(Operation *op,
+                                                    ArrayRef<Value> tensors) {
+  auto isMatrix = [](Value tensor) {
+    return tensorShape(tensor.getType()).size() > 1;
+  };
+  SmallVector<std::optional<KernelWeight>> given;
+  bool givesMatrices = true;
+  for (Value tensor : tensors) {
+    given.push_back(givenWeight(tensor));
+    givesMatrices &= given.back() || !isMatrix(tensor);
+  }
+  KernelWeights result;
+  result.format = "f32";
+  if (givesMatrices && !tensors.empty() &&
+      mllm::storedFormat(tensors.front().getType()))
+    result.format = mllm::packedFormatName(tensors.front().getType());
+  for (auto [tensor, weight] : llvm::zip_equal(tensors, given)) {
+    if (weight && (givesMatrices || !isMatrix(tensor))) {
+      result.all.push_back(*weight);
+      continue;
+    }
+    ArrayRef<int64_t> shape = tensorShape(tensor.getType());
+    FailureOr<RowsValue> rows = lookup(op, tensor, shape.back());
+    if (failed(rows))
+      return failure();
+    result.all.push_back(isMatrix(tensor)
+                             ? packWeight(op->getLoc(), *rows, shape)
+                             : rows->buffer);
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
 // Element-wise kernels
 //===----------------------------------------------------------------------===//
 
@@ -199,6 +307,15 @@ void ProgramConversion::copyRows(Location loc, const RowsValue &from,
                                  const RowsValue &to) {
   if (from.buffer == to.buffer || to.columns == 0)
     return;
+  if (!hasStaticRows() && !ShapedType::isDynamic(to.rows)) {
+    // Kernels of rows run over those of the step.
+    ElementBox box;
+    box.sizes = {to.rows, to.columns};
+    box.fromStrides = {from.columns, 1};
+    box.toStrides = {to.columns, 1};
+    copyBox(loc, from, to, box);
+    return;
+  }
   elementwise(loc, kernelName("copy", {to.columns}), from.buffer, to,
               [&](OpBuilder &b, Block &block) {
                 Value element = block.addArgument(b.getF32Type(), loc);
@@ -258,6 +375,20 @@ RowsValue ProgramConversion::matmulInput(Location loc, Value tensor,
 // Boxes of elements
 //===----------------------------------------------------------------------===//
 
+/// Makes the dynamic dimension of the box its first one, with the most rows as
+/// its size; gives the attribute that says which rows these are.
+static kernel::RowSpaceAttr putRowsFirst(ProgramConversion &c, Location loc,
+                                         ElementBox &box, RowSpace over) {
+  std::optional<int64_t> row = rowDimension(box.sizes);
+  if (!row)
+    return {};
+  box.sizes[*row] = c.maxRows(over);
+  for (SmallVector<int64_t> *each :
+       {&box.sizes, &box.fromStrides, &box.toStrides})
+    std::rotate(each->begin(), each->begin() + *row, each->begin() + *row + 1);
+  return kernel::RowSpaceAttr::get(loc.getContext(), over);
+}
+
 void ProgramConversion::copyBox(Location loc, const RowsValue &from,
                                 const RowsValue &to, ElementBox box) {
   if (llvm::is_contained(box.sizes, 0))
@@ -267,9 +398,10 @@ void ProgramConversion::copyBox(Location loc, const RowsValue &from,
     box.fromStrides = {1};
     box.toStrides = {1};
   }
+  kernel::RowSpaceAttr over = putRowsFirst(*this, loc, box, to.over);
   fixedKernel<kernel::CopyBoxOp>(
       loc, "copy_box", from.buffer, to.buffer, box.sizes, from.columns,
-      box.from, box.fromStrides, to.columns, box.to, box.toStrides);
+      box.from, box.fromStrides, to.columns, box.to, box.toStrides, over);
 }
 
 Value ProgramConversion::packMatrix(Location loc, const RowsValue &from,

@@ -77,7 +77,8 @@ struct KernelWeights {
 };
 
 /// A box of elements, as `copy_box` has it: element i goes from
-/// `from` + sum(i_d * fromStrides_d) to `to` + sum(i_d * toStrides_d).
+/// `from` + sum(i_d * fromStrides_d) to `to` + sum(i_d * toStrides_d). A
+/// dynamic size is that of the rows of the step, from row to row on both sides.
 struct ElementBox {
   llvm::SmallVector<int64_t> sizes, fromStrides, toStrides;
   int64_t from = 0, to = 0;
@@ -134,9 +135,11 @@ public:
   void bind(mlir::Value value, RowsValue where) { values()[value] = where; }
   /// Whether it has been said where the value is.
   bool isBound(mlir::Value value) { return values().contains(value); }
-  /// Memory for as many rows as `like` has, that belongs to no value.
+  /// Memory for as many rows as `like` has, that belongs to no value, of
+  /// `element` (f32 where it is null).
   virtual RowsValue createRowsLike(mlir::Location loc, const RowsValue &like,
-                                   int64_t columns) = 0;
+                                   int64_t columns,
+                                   mlir::Type element = mlir::Type()) = 0;
   /// Says that several values lie in the buffer: none may be written over.
   void shareBuffer(mlir::Value buffer) { sharedBuffers.insert(buffer); }
   void waitIfSplit(mlir::Location loc) { program.waitIfSplit(loc); }
@@ -150,10 +153,10 @@ public:
   //===--------------------------------------------------------------------===//
 
   /// The weights of one kernel, in its order: parameters, arguments and
-  /// constants as the caller packs them; when one is computed, all of them are
-  /// packed by the program, as f32.
-  virtual mlir::FailureOr<KernelWeights>
-  weights(mlir::Operation *op, llvm::ArrayRef<mlir::Value> tensors) = 0;
+  /// constants as the caller packs them. A computed vector is read where it is;
+  /// when a matrix is computed, all matrices are packed by the program, as f32.
+  mlir::FailureOr<KernelWeights> weights(mlir::Operation *op,
+                                         llvm::ArrayRef<mlir::Value> tensors);
   /// The matrix [N, K] of a parameter, quantized and packed when compiling:
   /// rows on their own, in that format. Steps only.
   virtual mlir::FailureOr<KernelWeight>
@@ -195,6 +198,10 @@ public:
   }
   /// Whether all sizes are known, as in a function of static shapes.
   virtual bool hasStaticRows() const { return false; }
+  /// The most rows of that kind that a step may have. Steps only.
+  virtual int64_t maxRows(RowSpace over) const {
+    llvm_unreachable("a function has static rows");
+  }
   /// Cosines and sines of the op's positions.
   virtual mlir::FailureOr<RopeTable> ropeTable(mlir::llm::RopeOp op) = 0;
 
@@ -258,6 +265,12 @@ protected:
       : program(module), module(module), ranks(numRanks) {}
 
   mlir::LogicalResult convertOp(mlir::Operation *op);
+
+  /// The tensor as the caller packs it; nullopt where the program computes it.
+  virtual std::optional<KernelWeight> givenWeight(mlir::Value tensor) = 0;
+  /// A computed matrix, or one for each expert, as the weight of a kernel.
+  mlir::Value packWeight(mlir::Location loc, RowsValue matrix,
+                         llvm::ArrayRef<int64_t> shape);
 
   /// The values of the current rank.
   llvm::DenseMap<mlir::Value, RowsValue> &values() {
@@ -411,8 +424,29 @@ mlir::Type bufferElementOf(mlir::Type tensor);
 /// scalar, which is a tensor of rank 0, there are none.
 llvm::ArrayRef<int64_t> tensorShape(mlir::Type type);
 
+/// The dynamic dimension of a tensor of a step, whose indices are rows of the
+/// step; nullopt where all sizes are static.
+std::optional<int64_t> rowDimension(llvm::ArrayRef<int64_t> shape);
+
+/// How the elements of a tensor are in rows: one for each index of the dynamic
+/// dimension or else of the first one; a vector is one row. There is no buffer
+/// yet.
+RowsValue defaultRows(mlir::Value tensor);
+
+/// The value of a constant, or null; that of a scalar as a tensor of rank 0.
+mlir::ElementsAttr constantElements(mlir::Value value);
+
+/// The rows that the tensors with a dynamic dimension have; fails, with a
+/// diagnostic, where they differ. Tokens where there is none.
+mlir::FailureOr<RowSpace> commonRows(ProgramConversion &c, mlir::Operation *op,
+                                     mlir::ValueRange tensors);
+
 /// The distances between neighbors of each dimension.
 llvm::SmallVector<int64_t> rowMajorStrides(llvm::ArrayRef<int64_t> shape);
+
+/// The same in the buffer of a tensor: where a dimension is dynamic, its
+/// indices are rows, and the other dimensions are the columns of a row.
+llvm::SmallVector<int64_t> bufferStrides(llvm::ArrayRef<int64_t> shape);
 
 /// Column tiles of a tensor that stay with one worker: those of whole heads
 /// where the tensor is heads or is only reshaped to them, else 1.

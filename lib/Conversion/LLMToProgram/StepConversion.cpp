@@ -8,6 +8,8 @@
 
 #include "StepConversion.h"
 
+#include "Places.h"
+
 #include "llmir/Dialect/MLLM/StoredFormat.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -39,6 +41,11 @@ bool StepConversion::arePositions(Value ids) {
 FailureOr<RowsValue> StepConversion::rearrange(Operation *op, Value tensor,
                                                const RowsValue &now,
                                                int64_t columns) {
+  if (!ShapedType::isDynamic(now.rows))
+    return op->emitOpError("needs rows of ")
+           << columns << " elements of a value of type " << tensor.getType()
+           << ", which is the same for all tokens and is in rows of "
+           << now.columns;
   return op->emitOpError("needs rows of ")
          << columns << " numbers, not parts of rows of " << now.columns
          << "; a step keeps each token's numbers in one row";
@@ -46,6 +53,9 @@ FailureOr<RowsValue> StepConversion::rearrange(Operation *op, Value tensor,
 
 FailureOr<RowsValue> StepConversion::checkTokens(Operation *op,
                                                  RowsValue rows) {
+  if (!ShapedType::isDynamic(rows.rows))
+    return op->emitOpError("works on every token of the step, not on a value "
+                           "that is the same for all of them");
   if (rows.over == RowSpace::Tokens)
     return rows;
   return op->emitOpError("works on every token of the step, not on rows that "
@@ -66,20 +76,11 @@ LogicalResult StepConversion::bindLayer(Operation *op, Value layer) {
   return success();
 }
 
-FailureOr<KernelWeights> StepConversion::weights(Operation *op,
-                                                 ArrayRef<Value> tensors) {
-  KernelWeights result;
-  for (Value tensor : tensors) {
-    auto known = parameters.find(tensor);
-    if (known == parameters.end())
-      return op->emitOpError("needs a parameter of the model as a weight, not "
-                             "a computed value of type ")
-             << tensor.getType();
-    if (result.all.empty())
-      result.format = mllm::packedFormatName(tensor.getType());
-    result.all.push_back(known->second);
-  }
-  return result;
+std::optional<KernelWeight> StepConversion::givenWeight(Value tensor) {
+  auto known = parameters.find(tensor);
+  if (known == parameters.end())
+    return std::nullopt;
+  return known->second;
 }
 
 FailureOr<KernelWeight>
@@ -94,16 +95,120 @@ StepConversion::quantizedParameter(Operation *op, Value parameter,
   return program.declareWeight(registered, firstLayer, format);
 }
 
+FailureOr<RowsValue> StepConversion::unpack(Operation *op, Value tensor,
+                                            const KernelWeight &weight) {
+  ArrayRef<int64_t> shape = tensorShape(tensor.getType());
+  if (shape.size() > 2)
+    return op->emitOpError("reads the elements of a parameter of type ")
+           << tensor.getType()
+           << ", which is packed for matrix products; a step reads those of "
+              "vectors and matrices";
+  RowsValue rows = defaultRows(tensor);
+  rows.buffer = createRows(op->getLoc(), rows);
+  StringAttr format;
+  if (shape.size() == 2)
+    format = StringAttr::get(op->getContext(),
+                             mllm::packedFormatName(tensor.getType()));
+  fixedKernel<kernel::UnpackWeightOp>(
+      op->getLoc(), kernelName("unpack_weight", shape), weight, rows.buffer,
+      format, rows.rows, rows.columns);
+  return rows;
+}
+
+/// The elements as f32; nothing where one of them has another value then.
+static std::optional<SmallVector<float>> exactFloats(ElementsAttr values) {
+  SmallVector<float> result;
+  constexpr int64_t limit = int64_t(1) << 24;
+  if (auto floats = values.tryGetValues<APFloat>()) {
+    for (APFloat value : *floats) {
+      bool changes;
+      value.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven,
+                    &changes);
+      if (changes)
+        return std::nullopt;
+      result.push_back(value.convertToFloat());
+    }
+    return result;
+  }
+  auto integers = values.tryGetValues<APInt>();
+  if (!integers)
+    return std::nullopt;
+  for (const APInt &value : *integers) {
+    int64_t number =
+        value.getBitWidth() == 1 ? value.getZExtValue() : value.getSExtValue();
+    if (number < -limit || number > limit)
+      return std::nullopt;
+    result.push_back(static_cast<float>(number));
+  }
+  return result;
+}
+
+FailureOr<RowsValue> StepConversion::unpackConstant(Operation *op, Value tensor,
+                                                    ElementsAttr values) {
+  std::optional<SmallVector<float>> floats = exactFloats(values);
+  if (!floats)
+    return op->emitOpError("reads a constant of type ")
+           << tensor.getType()
+           << " that f32 does not hold exactly; a step stores its constants "
+              "as f32";
+  RowsValue rows = defaultRows(tensor);
+  SmallVector<int64_t> shape{rows.rows, rows.columns};
+  if (rows.rows == 1)
+    shape.erase(shape.begin());
+  Builder b(op->getContext());
+  auto type = RankedTensorType::get(shape, b.getF32Type());
+  KernelWeight weight = program.declareConstantWeight(
+      tensor.getLoc(), DenseElementsAttr::get(type, ArrayRef(*floats)));
+  StringAttr format;
+  if (shape.size() == 2)
+    format = b.getStringAttr("f32");
+  Location loc = op->getLoc();
+  RowsValue stored = rows;
+  stored.buffer = createRows(loc, rows);
+  fixedKernel<kernel::UnpackWeightOp>(loc, kernelName("constant", shape),
+                                      weight, stored.buffer, format, rows.rows,
+                                      rows.columns);
+  Type element = bufferElementOf(tensor.getType());
+  if (element.isF32())
+    return stored;
+  rows.buffer = createRows(loc, rows, element);
+  convertToIntegers(*this, loc, stored, rows, element);
+  return rows;
+}
+
+FailureOr<RowsValue> StepConversion::materialize(Operation *op, Value tensor) {
+  FailureOr<RowsValue> rows;
+  if (auto known = parameters.find(tensor); known != parameters.end()) {
+    rows = unpack(op, tensor, known->second);
+  } else if (ElementsAttr values = constantElements(tensor)) {
+    rows = unpackConstant(op, tensor, values);
+  } else if (auto field = fields.find(tensor);
+             field != fields.end() && (field->second == StepField::token_ids ||
+                                       field->second == StepField::positions)) {
+    rows = defaultRows(tensor);
+    rows->buffer = createRows(op->getLoc(), *rows, i32());
+    kernel<kernel::TokenIdsOp>(op->getLoc(), stepFieldName(field->second),
+                               *rows, rows->buffer,
+                               field->second == StepField::positions);
+  } else {
+    return ProgramConversion::materialize(op, tensor);
+  }
+  if (succeeded(rows))
+    bind(tensor, *rows);
+  return rows;
+}
+
 bool StepConversion::isLogits(Value result) {
   Operation *end = step.getBody().front().getTerminator();
   return end->getNumOperands() > 0 && end->getOperand(0) == result;
 }
 
-Value StepConversion::createRows(Location loc, RowSpace over, int64_t columns,
+Value StepConversion::createRows(Location loc, const RowsValue &value,
                                  Type element) {
+  int64_t rows = value.rows;
   return program.createBuffer(
-      loc, over == RowSpace::Tokens ? tokenBudget : maxLogitRows, columns,
-      element);
+      loc, ShapedType::isDynamic(rows) ? maxRows(value.over) : rows,
+      value.columns, element);
 }
 
 RowsValue StepConversion::createResult(Value result, const RowsValue &like,
@@ -114,24 +219,24 @@ RowsValue StepConversion::createResult(Value result, const RowsValue &like,
   where.buffer =
       isLogits(result) && like.over == RowSpace::LogitRows
           ? program.createLogits(result.getLoc(), maxLogitRows, columns)
-          : createRows(result.getLoc(), like.over, columns,
+          : createRows(result.getLoc(), where,
                        bufferElementOf(result.getType()));
   return values()[result] = where;
 }
 
 RowsValue StepConversion::createRowsLike(Location loc, const RowsValue &like,
-                                         int64_t columns) {
+                                         int64_t columns, Type element) {
   RowsValue rows = like;
   rows.columns = columns;
   rows.grain = 1;
-  rows.buffer = createRows(loc, like.over, columns);
+  rows.buffer = createRows(loc, rows, element);
   return rows;
 }
 
 RowsValue StepConversion::createResult(Value result, RowSpace over) {
-  RowsValue like;
+  RowsValue like = defaultRows(result);
   like.over = over;
-  return createResult(result, like, rowColumns(result));
+  return createResult(result, like, like.columns);
 }
 
 //===----------------------------------------------------------------------===//
@@ -172,9 +277,8 @@ LogicalResult StepConversion::emitRopeTables() {
     ArrayRef<double> frequencies = op.getFrequencies();
     RowsValue like;
     like.columns = frequencies.size();
-    RopeTable table{frequencies, scaling,
-                    createRows(op.getLoc(), RowSpace::Tokens, like.columns),
-                    createRows(op.getLoc(), RowSpace::Tokens, like.columns)};
+    RopeTable table{frequencies, scaling, createRows(op.getLoc(), like),
+                    createRows(op.getLoc(), like)};
     kernel<kernel::RopeAnglesOp>(op.getLoc(), "rope_angles", like,
                                  table.cosines, table.sines, frequencies,
                                  APFloat(scaling));
@@ -235,6 +339,29 @@ LogicalResult StepConversion::bindParameter(
   return LogicalResult(weight);
 }
 
+/// Fails where a result is not one row for each token or the same for all of
+/// them, or where an op of llm, whose kernels run over the rows of the step,
+/// has other rows.
+static LogicalResult checkRows(Operation *op) {
+  for (Value result : op->getResults()) {
+    auto type = dyn_cast<RankedTensorType>(result.getType());
+    if (!type)
+      continue;
+    if (type.getNumDynamicDims() > 1)
+      return op->emitOpError("has a result of type ")
+             << type << "; in a step only the number of tokens is not known";
+    bool hasRows = rowDimension(type.getShape()).has_value();
+    if (!hasRows && isa<ll::LLMDialect>(op->getDialect()) &&
+        isa<FloatType>(type.getElementType()) &&
+        !isa<ll::QuantParamsOp, ll::QuantizeOp>(op))
+      return op->emitOpError("works on a value of type ")
+             << type
+             << ", which is the same for all tokens; a step computes "
+                "such values in loops of linalg";
+  }
+  return success();
+}
+
 LogicalResult StepConversion::convertBlock(Block &block) {
   for (auto it = block.begin(); it != block.end();) {
     Operation *op = &*it;
@@ -250,7 +377,7 @@ LogicalResult StepConversion::convertBlock(Block &block) {
       if (failed(declareWeight(weight)))
         return failure();
     } else if (!isa<arith::ConstantOp, func::ReturnOp>(op) &&
-               failed(convertOp(op))) {
+               (failed(checkRows(op)) || failed(convertOp(op)))) {
       return failure();
     }
   }

@@ -34,9 +34,10 @@ public:
                          int64_t columns) override;
   RowsValue createResult(mlir::Value result, RowSpace over) override;
   RowsValue createRowsLike(mlir::Location loc, const RowsValue &like,
-                           int64_t columns) override;
-  mlir::FailureOr<KernelWeights>
-  weights(mlir::Operation *op, llvm::ArrayRef<mlir::Value> tensors) override;
+                           int64_t columns, mlir::Type element) override;
+  int64_t maxRows(RowSpace over) const override {
+    return over == RowSpace::Tokens ? tokenBudget : maxLogitRows;
+  }
   mlir::FailureOr<KernelWeight>
   quantizedParameter(mlir::Operation *op, mlir::Value parameter,
                      const IntegerFormat &format) override;
@@ -55,6 +56,7 @@ private:
   mlir::FailureOr<RowsValue> checkTokens(mlir::Operation *op,
                                          RowsValue rows) override;
   bool hasPlace(mlir::Value result) override { return isLogits(result); }
+  std::optional<KernelWeight> givenWeight(mlir::Value tensor) override;
 
   mlir::LogicalResult bindStepArguments();
   mlir::LogicalResult emitRopeTables();
@@ -81,8 +83,18 @@ private:
   mlir::LogicalResult handOn(const LayerRun &run, mlir::func::FuncOp callee);
 
   bool isLogits(mlir::Value result);
-  mlir::Value createRows(mlir::Location loc, RowSpace over, int64_t columns,
+  /// A buffer of the rows that the value has: of the step, or its own.
+  mlir::Value createRows(mlir::Location loc, const RowsValue &value,
                          mlir::Type element = mlir::Type());
+  /// A parameter or a constant as rows of f32, unpacked where it is first used;
+  /// a vector of the step as rows of i32.
+  mlir::FailureOr<RowsValue> materialize(mlir::Operation *op,
+                                         mlir::Value tensor) override;
+  mlir::FailureOr<RowsValue> unpack(mlir::Operation *op, mlir::Value tensor,
+                                    const KernelWeight &weight);
+  mlir::FailureOr<RowsValue> unpackConstant(mlir::Operation *op,
+                                            mlir::Value tensor,
+                                            mlir::ElementsAttr values);
 
   mlir::func::FuncOp step;
   int64_t tokenBudget, maxLogitRows;

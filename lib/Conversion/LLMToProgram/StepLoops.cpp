@@ -26,7 +26,7 @@ void StepConversion::bindCarried(func::CallOp first, Value operand,
   if (!endsAt(withoutReshapes(operand), first) ||
       loopValues.contains(value.buffer)) {
     RowsValue own = value;
-    own.buffer = createRows(first.getLoc(), value.over, value.columns);
+    own.buffer = createRows(first.getLoc(), value);
     copyRows(first.getLoc(), value, own);
     value = own;
   }
@@ -39,21 +39,33 @@ LogicalResult StepConversion::bindArguments(const LayerRun &run,
   func::CallOp first = run.calls.front();
   for (auto [index, argument] : llvm::enumerate(callee.getArguments())) {
     Value operand = first.getOperand(index);
-    if (auto parameters = run.parameters.find(index);
-        parameters != run.parameters.end()) {
-      if (failed(bindParameter(argument, parameters->second, run.firstLayer)))
+    // Another run of the function bound its arguments to other values.
+    values().erase(argument);
+    parameters.erase(argument);
+    fields.erase(argument);
+    bool isCarried = run.carried.contains(index) &&
+                     isa<RankedTensorType>(operand.getType()) &&
+                     !fields.contains(operand);
+    if (isCarried) {
+      if (failed(lookup(first, operand)))
+        return failure();
+      bindCarried(first, operand, argument);
+    } else if (auto known = run.parameters.find(index);
+               known != run.parameters.end()) {
+      if (failed(bindParameter(argument, known->second, run.firstLayer)))
         return failure();
     } else if (fields.contains(operand)) {
       StepField field = fields.lookup(operand);
       fields[argument] = field;
-    } else if (matchPattern(operand, m_Constant())) {
+    } else if (!isa<RankedTensorType>(operand.getType()) &&
+               matchPattern(operand, m_Constant())) {
       if (constantIndex(operand) == run.firstLayer)
         layerNumbers.insert(argument);
-    } else if (values().contains(operand)) {
-      if (run.carried.contains(index))
-        bindCarried(first, operand, argument);
-      else
-        bind(argument, RowsValue(values().lookup(operand)));
+    } else if (values().contains(operand) || constantElements(operand)) {
+      FailureOr<RowsValue> rows = lookup(first, operand);
+      if (failed(rows))
+        return failure();
+      bind(argument, *rows);
     }
   }
   return success();

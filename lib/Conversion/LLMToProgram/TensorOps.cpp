@@ -26,6 +26,21 @@ SmallVector<int64_t> rowMajorStrides(ArrayRef<int64_t> shape) {
   return strides;
 }
 
+SmallVector<int64_t> bufferStrides(ArrayRef<int64_t> shape) {
+  std::optional<int64_t> row = rowDimension(shape);
+  if (!row)
+    return rowMajorStrides(shape);
+  SmallVector<int64_t> columns(shape);
+  columns[*row] = 1;
+  SmallVector<int64_t> strides = rowMajorStrides(columns);
+  // A row is all other dimensions.
+  int64_t width = 1;
+  for (int64_t size : columns)
+    width *= size;
+  strides[*row] = width;
+  return strides;
+}
+
 //===----------------------------------------------------------------------===//
 // Elements that nobody has written
 //===----------------------------------------------------------------------===//
@@ -63,7 +78,7 @@ static bool mayBeUnwritten(OpOperand &use) {
 /// Where anything reads the elements, as a loop does that begins with them,
 /// they are zeros, as for the interpreter.
 static LogicalResult convert(ProgramConversion &c, tensor::EmptyOp op) {
-  if (!c.hasStaticRows() || llvm::all_of(op->getUses(), mayBeUnwritten))
+  if (llvm::all_of(op->getUses(), mayBeUnwritten))
     return leaveUnwritten(c, op.getResult());
   OpBuilder b(op);
   auto zero = arith::ConstantOp::create(
@@ -85,8 +100,14 @@ static LogicalResult convertReshape(ProgramConversion &c, Operation *op) {
   FailureOr<RowsValue> x = c.lookup(op, op->getOperand(0));
   if (failed(x))
     return failure();
-  if (!c.hasStaticRows() && rowColumns(op->getResult(0)) != x->columns)
-    return op->emitOpError("moves values between rows, which a program cannot");
+  bool hasRows =
+      rowDimension(tensorShape(op->getResult(0).getType())).has_value();
+  if (hasRows && !ShapedType::isDynamic(x->rows))
+    return op->emitOpError("takes a value that is the same for all tokens as "
+                           "one row for each of them");
+  if (ShapedType::isDynamic(x->rows) &&
+      rowColumns(op->getResult(0)) != x->columns)
+    return op->emitOpError("moves elements between rows of the step");
   c.bind(op->getResult(0), *x);
   return success();
 }
@@ -103,28 +124,43 @@ static LogicalResult convertSize(ProgramConversion &, OpTy) {
   return success();
 }
 
-/// From one of `size` numbers of a slice to the next one; of a single number
+/// From one of `size` elements of a slice to the next one; of a single element
 /// the step is anything.
 static int64_t slicedStride(int64_t size, int64_t step, int64_t stride) {
-  return size > 1 ? step * stride : stride;
+  return size > 1 ? step * stride : stride; // A dynamic size is below 0.
 }
 
-/// Fails where sizes or steps of the slice are not known; says whether its
-/// offsets are.
-static FailureOr<bool> hasKnownOffsets(ProgramConversion &c,
-                                       OffsetSizeAndStrideOpInterface op) {
+/// Whether the slice of a tensor of that shape takes all rows of the step where
+/// the tensor has them, and nothing else of a dynamic size.
+static bool takesAllRows(OffsetSizeAndStrideOpInterface op,
+                         ArrayRef<int64_t> shape) {
+  for (auto [size, offset, stride, whole] :
+       llvm::zip_equal(op.getStaticSizes(), op.getStaticOffsets(),
+                       op.getStaticStrides(), shape))
+    if (ShapedType::isDynamic(size) != ShapedType::isDynamic(whole) ||
+        (ShapedType::isDynamic(size) && (offset != 0 || stride != 1)))
+      return false;
+  return true;
+}
+
+/// Fails where sizes or steps of the slice of a tensor of that shape are not
+/// known; says whether its offsets are.
+static FailureOr<bool> hasKnownOffsets(OffsetSizeAndStrideOpInterface op,
+                                       ArrayRef<int64_t> shape) {
   auto isStatic = [](ArrayRef<int64_t> numbers) {
     return llvm::none_of(numbers, ShapedType::isDynamic);
   };
-  if (!c.hasStaticRows() || !isStatic(op.getStaticSizes()) ||
-      !isStatic(op.getStaticStrides()))
+  bool isKnown = isStatic(op.getStaticOffsets());
+  if (!takesAllRows(op, shape) || !isStatic(op.getStaticStrides()) ||
+      (!isKnown && rowDimension(shape)))
     return op->emitOpError("takes a slice whose size is not known before it "
-                           "runs; a program needs constant sizes and strides");
-  return isStatic(op.getStaticOffsets());
+                           "runs; a program needs constant sizes and strides, "
+                           "and in a step all tokens");
+  return isKnown;
 }
 
 static LogicalResult convert(ProgramConversion &c, tensor::ExtractSliceOp op) {
-  FailureOr<bool> isKnown = hasKnownOffsets(c, op);
+  FailureOr<bool> isKnown = hasKnownOffsets(op, op.getSourceType().getShape());
   if (failed(isKnown))
     return failure();
   if (isUnwritten(c, op.getSource()))
@@ -132,15 +168,15 @@ static LogicalResult convert(ProgramConversion &c, tensor::ExtractSliceOp op) {
   FailureOr<RowsValue> x = c.lookup(op, op.getSource());
   if (failed(x))
     return failure();
-  RowsValue out = c.createResult(op.getResult());
+  RowsValue out = c.createResult(op.getResult(), x->over);
   if (llvm::is_contained(op.getStaticSizes(), 0))
     return success();
   if (!*isKnown)
     return extractComputedSlice(c, op, *x, out);
-  SmallVector<int64_t> strides = rowMajorStrides(op.getSourceType().getShape());
+  SmallVector<int64_t> strides = bufferStrides(op.getSourceType().getShape());
   ElementBox box;
   box.sizes.assign(op.getStaticSizes().begin(), op.getStaticSizes().end());
-  box.toStrides = rowMajorStrides(box.sizes);
+  box.toStrides = bufferStrides(box.sizes);
   for (auto [offset, size, step, stride] :
        llvm::zip_equal(op.getStaticOffsets(), op.getStaticSizes(),
                        op.getStaticStrides(), strides)) {
@@ -152,15 +188,18 @@ static LogicalResult convert(ProgramConversion &c, tensor::ExtractSliceOp op) {
 }
 
 static LogicalResult convert(ProgramConversion &c, tensor::ConcatOp op) {
-  if (!c.hasStaticRows())
-    return op.emitOpError("joins tensors of unknown sizes, which a program "
-                          "cannot");
+  if (rowDimension(op.getResultType().getShape()) ==
+      static_cast<int64_t>(op.getDim()))
+    return op.emitOpError("joins the rows of tensors, which a step cannot");
   auto isNothing = [&](Value input) { return isUnwritten(c, input); };
   if (llvm::all_of(op.getInputs(), isNothing))
     return leaveUnwritten(c, op.getResult());
   int64_t dim = op.getDim(), at = 0;
-  SmallVector<int64_t> strides = rowMajorStrides(op.getResultType().getShape());
-  RowsValue out = c.createResult(op.getResult());
+  SmallVector<int64_t> strides = bufferStrides(op.getResultType().getShape());
+  FailureOr<RowSpace> over = commonRows(c, op, op.getInputs());
+  if (failed(over))
+    return failure();
+  RowsValue out = c.createResult(op.getResult(), *over);
   for (Value input : op.getInputs()) {
     ArrayRef<int64_t> shape = tensorShape(input.getType());
     if (isNothing(input)) {
@@ -172,7 +211,7 @@ static LogicalResult convert(ProgramConversion &c, tensor::ConcatOp op) {
       return failure();
     ElementBox box;
     box.sizes.assign(shape.begin(), shape.end());
-    box.fromStrides = rowMajorStrides(shape);
+    box.fromStrides = bufferStrides(shape);
     box.toStrides = strides;
     box.to = at * strides[dim];
     c.copyBox(op.getLoc(), *x, out, box);
@@ -182,21 +221,21 @@ static LogicalResult convert(ProgramConversion &c, tensor::ConcatOp op) {
 }
 
 static LogicalResult convert(ProgramConversion &c, tensor::InsertSliceOp op) {
-  FailureOr<bool> isKnown = hasKnownOffsets(c, op);
+  ArrayRef<int64_t> shape = op.getDestType().getShape();
+  FailureOr<bool> isKnown = hasKnownOffsets(op, shape);
   if (failed(isKnown))
     return failure();
   FailureOr<RowsValue> x = c.lookup(op, op.getSource());
   if (failed(x))
     return failure();
-  ArrayRef<int64_t> shape = op.getDestType().getShape();
   RowsValue out;
   if (isUnwritten(c, op.getDest())) {
-    out = c.createResult(op.getResult());
+    out = c.createResult(op.getResult(), x->over);
   } else {
     FailureOr<RowsValue> before = c.lookup(op, op.getDest());
     if (failed(before))
       return failure();
-    out = c.createResult(op.getResult());
+    out = c.createResult(op.getResult(), x->over);
     copyAll(c, op.getLoc(), *before, out, shape);
   }
   if (llvm::is_contained(op.getStaticSizes(), 0))
@@ -205,10 +244,10 @@ static LogicalResult convert(ProgramConversion &c, tensor::InsertSliceOp op) {
     return insertComputedSlice(c, op, *x, out);
   ElementBox box;
   box.sizes.assign(op.getStaticSizes().begin(), op.getStaticSizes().end());
-  box.fromStrides = rowMajorStrides(box.sizes);
+  box.fromStrides = bufferStrides(box.sizes);
   for (auto [offset, size, step, stride] :
        llvm::zip_equal(op.getStaticOffsets(), op.getStaticSizes(),
-                       op.getStaticStrides(), rowMajorStrides(shape))) {
+                       op.getStaticStrides(), bufferStrides(shape))) {
     box.to += offset * stride;
     box.toStrides.push_back(slicedStride(size, step, stride));
   }

@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Subgraphs of any shape as functions of static shapes.
+// Subgraphs of any shape as functions of static shapes, and the lowering of the
+// ops of a function, static or of a step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -138,13 +139,15 @@ static LogicalResult makeTypesPlain(func::FuncOp function) {
   return success();
 }
 
-/// Numbers that nobody evaluates either.
+/// Sizes beyond those that the interpreter evaluates.
 static LogicalResult checkAffordable(Operation *op) {
   for (Type type : op->getResultTypes()) {
     auto tensor = dyn_cast<RankedTensorType>(type);
-    if (!tensor || !tensor.hasStaticShape())
+    if (!tensor)
       continue;
-    reference::Shape shape(tensor.getShape().begin(), tensor.getShape().end());
+    reference::Shape shape; // In a step, of one token.
+    for (int64_t size : tensor.getShape())
+      shape.push_back(ShapedType::isDynamic(size) ? 1 : size);
     if (Status status = reference::checkAffordable(shape); !status)
       return op->emitOpError("cannot be compiled: ") << status.message();
   }
@@ -154,6 +157,10 @@ static LogicalResult checkAffordable(Operation *op) {
 LogicalResult lowerMLLMOps(func::FuncOp function) {
   if (function.isExternal())
     return success();
+  return lowerMLLMOps(function, /*step=*/nullptr);
+}
+
+LogicalResult lowerMLLMOps(func::FuncOp function, StepFunction *step) {
   SmallVector<Operation *> ops;
   function.walk([&](Operation *op) {
     if (isa_and_present<mllm::MLLMDialect>(op->getDialect()))
@@ -165,15 +172,19 @@ LogicalResult lowerMLLMOps(func::FuncOp function) {
       ->loadDialect<arith::ArithDialect, linalg::LinalgDialect,
                     mlir::llm::LLMDialect, math::MathDialect,
                     tensor::TensorDialect>();
-  if (failed(makeTypesPlain(function)))
+  if (!step && failed(makeTypesPlain(function)))
     return failure();
   LoweringState state;
-  for (Operation *op : ops)
-    if (const LoweringTable::Lower *lower = LoweringTable::get().find(op)) {
-      OpLowering lowering(op, state);
-      if (failed(checkAffordable(op)) || failed((*lower)(lowering, op)))
-        return failure();
-    }
+  state.step = step;
+  for (Operation *op : ops) {
+    const LoweringTable::Lower *lower =
+        LoweringTable::get().find(op, /*inStep=*/step != nullptr);
+    if (!lower)
+      continue;
+    OpLowering lowering(op, state);
+    if (failed(checkAffordable(op)) || failed((*lower)(lowering, op)))
+      return failure();
+  }
   return success();
 }
 

@@ -101,26 +101,40 @@ static Value rotate(OpLowering &l, Value x, Value sin, Value cos,
   return l.concat(parts, 3);
 }
 
-static LogicalResult lower(OpLowering &l, mllm::RoPEOp op) {
+/// Replaces the op by what `rotated` makes of x [sequences, tokens, heads, head
+/// size].
+static LogicalResult
+replaceByRotation(OpLowering &l, mllm::RoPEOp op,
+                  llvm::function_ref<Value(Value)> rotated) {
   RankedTensorType type = OpLowering::type(op.getX());
   Value x = l.reshape(op.getX(), withSequences(type.getShape()));
   bool headsFirst = op.getLayout() == "bhsd";
   if (headsFirst)
     x = exchangeHeads(l, x);
-  SmallVector<int64_t> shape(OpLowering::type(x).getShape());
-  if (op.getTables().empty()) {
+  x = rotated(x);
+  if (headsFirst)
+    x = exchangeHeads(l, x);
+  return l.replace(l.reshape(x, type.getShape()));
+}
+
+LogicalResult lowerRotationByTables(OpLowering &l, mllm::RoPEOp op) {
+  return replaceByRotation(l, op, [&](Value x) {
+    return rotate(l, x, op.getTables()[0], op.getTables()[1],
+                  op.getScaling().convertToDouble());
+  });
+}
+
+static LogicalResult lower(OpLowering &l, mllm::RoPEOp op) {
+  if (!op.getTables().empty())
+    return lowerRotationByTables(l, op);
+  return replaceByRotation(l, op, [&](Value x) {
+    SmallVector<int64_t> shape(OpLowering::type(x).getShape());
     Value heads = l.reshape(x, {shape[0] * shape[1], shape[2], shape[3]});
     Value rotated = ll::RopeOp::create(
         l.b(), heads.getType(), heads, positions(l, shape[0], shape[1]),
         op.getFrequenciesAttr(), op.getScalingAttr());
-    x = l.reshape(rotated, shape);
-  } else {
-    x = rotate(l, x, op.getTables()[0], op.getTables()[1],
-               op.getScaling().convertToDouble());
-  }
-  if (headsFirst)
-    x = exchangeHeads(l, x);
-  return l.replace(l.reshape(x, type.getShape()));
+    return l.reshape(rotated, shape);
+  });
 }
 
 /// The pairs of each section from the plane that it reads.

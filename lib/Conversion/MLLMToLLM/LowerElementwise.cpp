@@ -17,10 +17,12 @@
 #include "llmir/Reference/Random.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLM/IR/LLM.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
+namespace ll = mlir::llm;
 
 namespace llmir {
 
@@ -83,11 +85,29 @@ static Value scalarConstant(OpBuilder &b, Location loc, Type element,
   return arith::ConstantOp::create(b, loc, numberAttr(type, number));
 }
 
+/// Whether llm has the op on those operands: rows of floats of one shape, which
+/// kernels compute together with what feeds them.
+static bool isOfRows(OpLowering &l, Operation *op) {
+  RankedTensorType result = l.resultType();
+  return isa<FloatType>(result.getElementType()) && result.getRank() > 0 &&
+         (!l.state.step || !result.hasStaticShape()) &&
+         llvm::all_of(op->getOperandTypes(),
+                      [&](Type type) { return type == result; });
+}
+
 template <Arithmetic how, typename OpTy>
 static LogicalResult lowerArithmetic(OpLowering &l, OpTy op) {
   Type element = op.getType().getElementType();
   SmallVector<Value> inputs(op->getOperands());
   std::optional<APFloat> scalar = op.getScalar();
+  if (!scalar && isOfRows(l, op)) {
+    if constexpr (how == Arithmetic::Add)
+      return l.replace(
+          ll::AddOp::create(l.b(), inputs[0], inputs[1]).getResult());
+    if constexpr (how == Arithmetic::Mul)
+      return l.replace(
+          ll::MulOp::create(l.b(), inputs[0], inputs[1]).getResult());
+  }
   return l.replace(l.elementwise(
       l.resultType(), inputs,
       [&](OpBuilder &b, Location loc, ValueRange x) -> Value {
@@ -163,7 +183,25 @@ static Value emitMath(OpBuilder &b, Location loc, Value x) {
   return MathOp::create(b, loc, x);
 }
 
+static LogicalResult lower(OpLowering &l, mllm::SiLUOp op) {
+  if (isOfRows(l, op))
+    return l.replace(ll::SiluOp::create(l.b(), op.getX()).getResult());
+  return lowerFunction<mllm::program::emitSilu>(l, op);
+}
+
+static LogicalResult lower(OpLowering &l, mllm::QuickGELUOp op) {
+  if (isOfRows(l, op))
+    return l.replace(ll::GeluOp::create(l.b(), op.getX().getType(), op.getX(),
+                                        l.b().getStringAttr("quick"))
+                         .getResult());
+  return lowerFunction<mllm::program::emitGeluQuick>(l, op);
+}
+
 static LogicalResult lower(OpLowering &l, mllm::GELUOp op) {
+  if (isOfRows(l, op))
+    return l.replace(ll::GeluOp::create(l.b(), op.getX().getType(), op.getX(),
+                                        op.getApproximateAttr())
+                         .getResult());
   Function function = op.getApproximate() == "tanh"
                           ? mllm::program::emitGeluTanh
                           : Function(mllm::program::emitGelu);
@@ -350,8 +388,8 @@ void addElementwiseLowerings(LoweringTable &table) {
   table.add<mllm::ExpOp>(lowerFunction<emitMath<math::ExpOp>>);
   table.add<mllm::SinOp>(lowerFunction<emitMath<math::SinOp>>);
   table.add<mllm::CosOp>(lowerFunction<emitMath<math::CosOp>>);
-  table.add<mllm::SiLUOp>(lowerFunction<mllm::program::emitSilu>);
-  table.add<mllm::QuickGELUOp>(lowerFunction<mllm::program::emitGeluQuick>);
+  table.add<mllm::SiLUOp>(lower);
+  table.add<mllm::QuickGELUOp>(lower);
   table.add<mllm::SigmoidOp>(lowerFunction<emitSigmoid>);
   table.add<mllm::ReLUOp>(lowerFunction<emitReLU>);
   table.add<mllm::GELUOp>(lower);

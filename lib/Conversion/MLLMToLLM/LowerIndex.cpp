@@ -28,8 +28,8 @@ namespace llmir {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// How a reduction's dimensions lie in the loops: those that stay, then those
-/// that go.
+/// The loops of a reduction: those of the dimensions that stay, then those of
+/// the reduced ones.
 struct Reduction {
   SmallVector<int64_t> kept, gone; ///< Sizes.
   AffineMap map;                   ///< Of x.
@@ -143,30 +143,60 @@ static RankedTensorType permuted(RankedTensorType type,
   return type.clone(shape);
 }
 
-static LogicalResult lower(OpLowering &l, mllm::TopKOp op) {
-  int64_t rank = OpLowering::type(op.getX()).getRank();
-  int64_t dim = OpLowering::dimOf(op.getDim(), rank);
-  if (dim == rank - 1)
-    return success();
+/// Replaces the results of a sort along `dim` by what `sort` makes of a tensor
+/// along its last dimension. The rows of a token, of which it may have several
+/// in a step, are sorted one after the other.
+template <typename OpTy>
+static LogicalResult
+replaceBySort(OpLowering &l, OpTy op,
+              llvm::function_ref<SmallVector<Value>(Value)> sort) {
+  RankedTensorType x = OpLowering::type(op.getX());
+  int64_t rank = x.getRank(), dim = OpLowering::dimOf(op.getDim(), rank);
+  bool isLast = dim == rank - 1;
+  bool hasTokens = !x.hasStaticShape();
+  if (isLast && (!hasTokens || (rank == 2 && x.isDynamicDim(0))))
+    return success(); // Programs sort it as it is.
   SmallVector<int64_t> axes = lastAxes(rank, dim);
-  auto sorted = mllm::TopKOp::create(
-      l.b(), permuted(l.resultType(0), axes), permuted(l.resultType(1), axes),
-      l.transpose(op.getX(), axes), op.getK(), /*dim=*/-1, op.getLargest(),
-      op.getSorted());
-  return l.replace({l.transpose(sorted.getValues(), axes),
-                    l.transpose(sorted.getIndices(), axes)});
+  Value sorted = isLast ? op.getX() : l.transpose(op.getX(), axes);
+  SmallVector<Value> results =
+      hasTokens ? l.mapRows(l.asRows(sorted, 1), sort) : sort(sorted);
+  if (results.empty())
+    return failure(); // Reported by mapRows().
+  for (auto [i, result] : llvm::enumerate(results)) {
+    RankedTensorType type = permuted(l.resultType(i), axes);
+    if (hasTokens)
+      result = l.fromRows(result, type.getShape());
+    if (!isLast)
+      result = l.transpose(result, axes);
+  }
+  return l.replace(results);
+}
+
+/// The shape with another last size.
+static SmallVector<int64_t> withLast(ArrayRef<int64_t> shape, int64_t size) {
+  SmallVector<int64_t> result(shape);
+  result.back() = size;
+  return result;
+}
+
+static LogicalResult lower(OpLowering &l, mllm::TopKOp op) {
+  auto k = static_cast<int64_t>(op.getK());
+  return replaceBySort(l, op, [&](Value x) -> SmallVector<Value> {
+    SmallVector<int64_t> shape = withLast(OpLowering::type(x).getShape(), k);
+    auto sorted = mllm::TopKOp::create(
+        l.b(), l.resultType(0).clone(shape), l.resultType(1).clone(shape), x,
+        op.getK(), /*dim=*/-1, op.getLargest(), op.getSorted());
+    return {sorted.getValues(), sorted.getIndices()};
+  });
 }
 
 static LogicalResult lower(OpLowering &l, mllm::ArgsortOp op) {
-  int64_t rank = OpLowering::type(op.getX()).getRank();
-  int64_t dim = OpLowering::dimOf(op.getDim(), rank);
-  if (dim == rank - 1)
-    return success();
-  SmallVector<int64_t> axes = lastAxes(rank, dim);
-  Value sorted = mllm::ArgsortOp::create(l.b(), permuted(l.resultType(), axes),
-                                         l.transpose(op.getX(), axes),
-                                         /*dim=*/-1, op.getDescending());
-  return l.replace(l.transpose(sorted, axes));
+  return replaceBySort(l, op, [&](Value x) -> SmallVector<Value> {
+    Value sorted = mllm::ArgsortOp::create(
+        l.b(), l.resultType().clone(OpLowering::type(x).getShape()), x,
+        /*dim=*/-1, op.getDescending());
+    return {sorted};
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -218,6 +248,10 @@ static LogicalResult lower(OpLowering &l, mllm::IndexOp op) {
   for (auto [d, start, end, step] :
        llvm::enumerate(op.getStarts(), op.getEnds(), op.getSteps())) {
     int64_t size = x.getDimSize(d);
+    if (ShapedType::isDynamic(size)) { // All tokens.
+      sizes.push_back(size);
+      continue;
+    }
     int64_t from =
         std::clamp<int64_t>(start < 0 ? start + size : start, 0, size);
     int64_t to = end == INT64_MIN

@@ -12,6 +12,7 @@
 
 #include "OpLowering.h"
 #include "QuantizedWeights.h"
+#include "StepForm.h"
 
 #include "llmir/Dialect/MLLM/MLLMLinalgOps.h"
 
@@ -23,17 +24,12 @@ namespace ll = mlir::llm;
 
 namespace llmir {
 
-/// Rows of the last `tail` dimensions.
-static SmallVector<int64_t> rowShape(ArrayRef<int64_t> shape, size_t tail) {
-  int64_t rows = 1, columns = 1;
-  for (auto [d, size] : llvm::enumerate(shape))
-    (d + tail < shape.size() ? rows : columns) *= size;
-  return {rows, columns};
-}
-
 /// Ids of 64 bits as those of 32: what is beyond them is the nearest one, which
 /// no table has either.
 static Value narrowIds(OpLowering &l, Value ids) {
+  if (l.state.step)
+    if (Value narrow = l.state.step->narrow(ids))
+      return narrow;
   RankedTensorType type = OpLowering::type(ids);
   if (!type.getElementType().isInteger(64))
     return l.cast(ids, l.b().getI32Type());
@@ -52,8 +48,16 @@ static Value narrowIds(OpLowering &l, Value ids) {
 static LogicalResult lower(OpLowering &l, mllm::EmbeddingOp op) {
   RankedTensorType result = l.resultType();
   int64_t columns = result.getShape().back();
-  int64_t tokens = OpLowering::type(op.getIds()).getNumElements();
-  Value ids = narrowIds(l, l.reshape(op.getIds(), {tokens}));
+  RankedTensorType type = OpLowering::type(op.getIds());
+  if (!type.hasStaticShape() && type.getRank() != 1)
+    return l.refuse() << "it looks up several ids of a token; a step looks up "
+                         "its own ids and positions";
+  int64_t tokens =
+      type.hasStaticShape() ? type.getNumElements() : ShapedType::kDynamic;
+  Value ids = op.getIds();
+  if (type.hasStaticShape())
+    ids = l.reshape(ids, {tokens});
+  ids = narrowIds(l, ids);
   Value rows = ll::EmbeddingOp::create(
       l.b(), RankedTensorType::get({tokens, columns}, l.b().getF32Type()), ids,
       l.parameter(op.getWeightAttr()));
@@ -62,15 +66,18 @@ static LogicalResult lower(OpLowering &l, mllm::EmbeddingOp op) {
 }
 
 static LogicalResult lower(OpLowering &l, mllm::LinearOp op) {
-  RankedTensorType x = OpLowering::type(op.getX()), result = l.resultType();
-  Value rows = l.reshape(op.getX(), rowShape(x.getShape(), 1));
-  FlatSymbolRefAttr bias = op.getBiasAttr();
+  FlatSymbolRefAttr symbol = op.getBiasAttr();
   Value weight = l.parameter(op.getWeightAttr());
-  FailureOr<Value> product = createAnnotatedProduct(
-      l.b(), op, rows, weight, bias ? l.parameter(bias) : Value());
-  if (failed(product))
-    return failure();
-  return l.replace(l.reshape(*product, result.getShape()));
+  Value bias = symbol ? l.parameter(symbol) : Value();
+  auto multiply = [&](Value rows) -> SmallVector<Value> {
+    FailureOr<Value> product =
+        createAnnotatedProduct(l.b(), op, rows, weight, bias);
+    return {succeeded(product) ? *product : Value()};
+  };
+  SmallVector<Value> products = l.mapRows(l.asRows(op.getX(), 1), multiply);
+  if (products.empty() || !products.front())
+    return failure(); // Reported where it was to be created.
+  return l.replace(l.fromRows(products.front(), l.resultType().getShape()));
 }
 
 static LogicalResult lower(OpLowering &l, mllm::ParamOp op) {
@@ -124,7 +131,7 @@ static Value addOne(OpLowering &l, Value weight) {
 
 static LogicalResult lower(OpLowering &l, mllm::RMSNormOp op) {
   RankedTensorType x = OpLowering::type(op.getX());
-  Value rows = l.reshape(op.getX(), rowShape(x.getShape(), 1));
+  Value rows = l.asRows(op.getX(), 1);
   Value weight = l.plainParameter(op.getWeightAttr());
   if (!weight)
     return failure();
@@ -132,7 +139,7 @@ static LogicalResult lower(OpLowering &l, mllm::RMSNormOp op) {
     weight = addOne(l, weight);
   Value normed = ll::RMSNormOp::create(l.b(), rows.getType(), rows, weight,
                                        op.getEpsAttr());
-  return l.replace(l.reshape(normed, x.getShape()));
+  return l.replace(l.fromRows(normed, x.getShape()));
 }
 
 /// The parameter as one row; null where there is none.
@@ -148,15 +155,15 @@ static FailureOr<Value> flatParameter(OpLowering &l,
 
 static LogicalResult lower(OpLowering &l, mllm::LayerNormOp op) {
   RankedTensorType x = OpLowering::type(op.getX());
-  Value rows = l.reshape(
-      op.getX(), rowShape(x.getShape(), op.getNormalizedShape().size()));
+  Value rows =
+      l.asRows(op.getX(), static_cast<int64_t>(op.getNormalizedShape().size()));
   FailureOr<Value> weight = flatParameter(l, op.getWeightAttr());
   FailureOr<Value> bias = flatParameter(l, op.getBiasAttr());
   if (failed(weight) || failed(bias))
     return failure();
   Value normed = ll::LayerNormOp::create(l.b(), rows.getType(), rows, *weight,
                                          *bias, op.getEpsAttr());
-  return l.replace(l.reshape(normed, x.getShape()));
+  return l.replace(l.fromRows(normed, x.getShape()));
 }
 
 /// Channels last, a norm of rows, and back.
@@ -167,10 +174,10 @@ static LogicalResult lower(OpLowering &l, mllm::LayerNorm2DOp op) {
     return failure();
   Value pictures = l.transpose(op.getX(), {0, 2, 3, 1});
   SmallVector<int64_t> shape(OpLowering::type(pictures).getShape());
-  Value rows = l.reshape(pictures, rowShape(shape, 1));
+  Value rows = l.asRows(pictures, 1);
   Value normed = ll::LayerNormOp::create(l.b(), rows.getType(), rows, *weight,
                                          *bias, op.getEpsAttr());
-  return l.replace(l.transpose(l.reshape(normed, shape), {0, 3, 1, 2}));
+  return l.replace(l.transpose(l.fromRows(normed, shape), {0, 3, 1, 2}));
 }
 
 static LogicalResult lower(OpLowering &l, mllm::SoftmaxOp op) {
@@ -183,9 +190,9 @@ static LogicalResult lower(OpLowering &l, mllm::SoftmaxOp op) {
   bool isLast = axes.back() == x.getRank() - 1;
   Value input = isLast ? op.getX() : l.transpose(op.getX(), axes);
   SmallVector<int64_t> shape(OpLowering::type(input).getShape());
-  Value rows = l.reshape(input, rowShape(shape, 1));
+  Value rows = l.asRows(input, 1);
   Value shares = ll::SoftmaxOp::create(l.b(), rows.getType(), rows);
-  shares = l.reshape(shares, shape);
+  shares = l.fromRows(shares, shape);
   return l.replace(isLast ? shares : l.transpose(shares, axes));
 }
 

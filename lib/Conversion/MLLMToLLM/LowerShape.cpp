@@ -73,9 +73,7 @@ static LogicalResult lower(OpLowering &l, mllm::ConstantOp op) {
 /// Memory is planned for the program; nobody reads what lies here.
 static LogicalResult lower(OpLowering &l, mllm::AllocOp op) {
   RankedTensorType type = l.resultType();
-  return l.replace(
-      tensor::EmptyOp::create(l.b(), type.getShape(), type.getElementType())
-          .getResult());
+  return l.replace(l.empty(type));
 }
 
 /// What computes nothing.
@@ -136,8 +134,11 @@ SmallVector<int64_t> rangeStarts(ArrayRef<int64_t> starts,
                                  ArrayRef<int64_t> shape) {
   SmallVector<int64_t> offsets;
   for (auto [start, size] : llvm::zip_equal(starts, shape))
-    offsets.push_back(std::clamp<int64_t>(start < 0 ? start + size : start, 0,
-                                          std::max<int64_t>(size - 1, 0)));
+    offsets.push_back(
+        ShapedType::isDynamic(size)
+            ? 0 // All tokens.
+            : std::clamp<int64_t>(start < 0 ? start + size : start, 0,
+                                  std::max<int64_t>(size - 1, 0)));
   return offsets;
 }
 

@@ -156,7 +156,7 @@ static FailureOr<Value> resample(OpLowering &l, Value x, unsigned dim,
 
 static LogicalResult lower(OpLowering &l, mllm::InterpolateOp op) {
   RankedTensorType result = l.resultType();
-  if (result.getNumElements() == 0)
+  if (llvm::is_contained(result.getShape(), 0))
     return l.replace(l.filled(result, 0.0));
   Value x = l.cast(op.getX(), l.b().getF32Type());
   for (int64_t d = 2; d < result.getRank(); ++d) {

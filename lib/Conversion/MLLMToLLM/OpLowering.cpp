@@ -8,6 +8,8 @@
 
 #include "OpLowering.h"
 
+#include "StepForm.h"
+
 #include "llmir/Dialect/MLLM/MLLM.h"
 #include "llmir/Dialect/MLLM/ScalarFunctions.h"
 
@@ -17,6 +19,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 #include <cmath>
+#include <utility>
 
 using namespace mlir;
 namespace ll = mlir::llm;
@@ -28,10 +31,12 @@ namespace llmir {
 //===----------------------------------------------------------------------===//
 
 Value OpLowering::parameter(FlatSymbolRefAttr symbol) {
+  if (state.step)
+    return state.step->weight(symbol.getAttr());
   auto known =
       SymbolTable::lookupNearestSymbolFrom<mllm::RegisterOp>(op, symbol);
   auto weight = ll::WeightOp::create(builder, known.getType(), symbol);
-  // Its value is that of the parameter, whoever runs the function.
+  // Its value is that of the parameter wherever the function runs.
   weight->setAttr(kParameterAttr, builder.getUnitAttr());
   return weight;
 }
@@ -53,11 +58,24 @@ TypedAttr numberAttr(Type element, reference::Number number) {
                           whole.trunc(element.getIntOrFloatBitWidth()));
 }
 
+SmallVector<OpFoldResult> OpLowering::mixedSizes(ArrayRef<int64_t> sizes) {
+  SmallVector<OpFoldResult> result;
+  for (int64_t size : sizes)
+    result.push_back(ShapedType::isDynamic(size)
+                         ? OpFoldResult(state.step->numTokens())
+                         : builder.getIndexAttr(size));
+  return result;
+}
+
+Value OpLowering::empty(RankedTensorType type) {
+  return tensor::EmptyOp::create(builder, mixedSizes(type.getShape()),
+                                 type.getElementType());
+}
+
 Value OpLowering::filled(RankedTensorType type, reference::Number value) {
-  Type element = type.getElementType();
-  Value scalar = arith::ConstantOp::create(builder, numberAttr(element, value));
-  Value empty = tensor::EmptyOp::create(builder, type.getShape(), element);
-  return linalg::FillOp::create(builder, scalar, empty).getResult(0);
+  Value scalar = arith::ConstantOp::create(
+      builder, numberAttr(type.getElementType(), value));
+  return linalg::FillOp::create(builder, scalar, empty(type)).getResult(0);
 }
 
 Value OpLowering::constant(DenseElementsAttr value) {
@@ -72,28 +90,189 @@ Value OpLowering::constant(const reference::Tensor &numbers) {
   return constant(DenseElementsAttr::get(type, ArrayRef(values)));
 }
 
+/// The number of elements before, in and after the dynamic dimension; of static
+/// sizes all are after it.
+static SmallVector<int64_t> aroundTokens(ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> result{1};
+  for (int64_t size : shape) {
+    if (ShapedType::isDynamic(size))
+      result.append({size, 1});
+    else
+      result.back() *= size;
+  }
+  return result;
+}
+
+/// Which dimensions of a tensor each of `whole` is made of, in order; a size of
+/// 1 in `whole` may be made of none, and is left out then.
+static SmallVector<ReassociationIndices>
+groupsAroundTokens(ArrayRef<int64_t> shape) {
+  SmallVector<ReassociationIndices> groups;
+  bool begins = true;
+  for (auto [d, size] : llvm::enumerate(shape)) {
+    bool isDynamic = ShapedType::isDynamic(size);
+    if (begins || isDynamic)
+      groups.emplace_back();
+    groups.back().push_back(static_cast<int64_t>(d));
+    begins = isDynamic;
+  }
+  return groups;
+}
+
+/// One size for each group of groupsAroundTokens().
+static SmallVector<int64_t> joinedShape(ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> joined;
+  for (const ReassociationIndices &group : groupsAroundTokens(shape)) {
+    int64_t size = 1;
+    for (int64_t d : group)
+      size = ShapedType::isDynamic(shape[d]) ? shape[d] : size * shape[d];
+    joined.push_back(size);
+  }
+  return joined;
+}
+
 Value OpLowering::reshape(Value x, ArrayRef<int64_t> shape) {
   RankedTensorType from = type(x);
   if (from.getShape() == shape)
     return x;
-  auto all = [](int64_t rank) {
-    SmallVector<ReassociationIndices> groups(rank == 0 ? 0 : 1);
-    for (int64_t d = 0; d < rank; ++d)
-      groups[0].push_back(d);
-    return groups;
+  auto typeOf = [&](ArrayRef<int64_t> sizes) {
+    return RankedTensorType::get(sizes, from.getElementType());
   };
-  auto flat =
-      RankedTensorType::get({from.getNumElements()}, from.getElementType());
-  if (from.getRank() == 0)
-    x = tensor::ExpandShapeOp::create(builder, flat, x, all(0));
-  else if (from.getRank() > 1)
-    x = tensor::CollapseShapeOp::create(builder, flat, x, all(from.getRank()));
-  auto to = RankedTensorType::get(shape, from.getElementType());
+  // Through one dimension before, one for, and one after the tokens, without
+  // those of size 1 that only one side has.
+  SmallVector<int64_t> joined = joinedShape(from.getShape());
+  if (from.getRank() == 0) {
+    joined = {1};
+    x = tensor::ExpandShapeOp::create(builder, typeOf(joined), x,
+                                      ArrayRef<ReassociationIndices>());
+  } else if (ArrayRef(joined) != from.getShape()) {
+    x = tensor::CollapseShapeOp::create(builder, typeOf(joined), x,
+                                        groupsAroundTokens(from.getShape()));
+  }
   if (shape.empty())
-    return tensor::CollapseShapeOp::create(builder, to, x, all(0));
-  if (shape.size() == 1)
+    return tensor::CollapseShapeOp::create(builder, typeOf({}), x,
+                                           ArrayRef<ReassociationIndices>());
+  SmallVector<int64_t> wanted = joinedShape(shape);
+  assert(aroundTokens(joined) == aroundTokens(wanted) &&
+         "a reshape moves elements between tokens");
+  x = matchUnitSizes(x, wanted);
+  if (ArrayRef(wanted) == shape)
     return x;
-  return tensor::ExpandShapeOp::create(builder, to, x, all(shape.size()));
+  return tensor::ExpandShapeOp::create(
+      builder, typeOf(shape), x, groupsAroundTokens(shape), mixedSizes(shape));
+}
+
+/// The same elements in a shape that has other dimensions of size 1 before and
+/// after that of the tokens.
+Value OpLowering::matchUnitSizes(Value x, ArrayRef<int64_t> shape) {
+  auto withoutUnits = [](ArrayRef<int64_t> sizes) {
+    SmallVector<int64_t> rest;
+    for (int64_t size : sizes)
+      if (size != 1)
+        rest.push_back(size);
+    return rest;
+  };
+  // The dimensions of `sizes` in groups of one that is not 1 each.
+  auto groups = [](ArrayRef<int64_t> sizes) {
+    SmallVector<ReassociationIndices> result(1);
+    bool hasSize = false;
+    for (auto [d, size] : llvm::enumerate(sizes)) {
+      if (size != 1 && std::exchange(hasSize, true))
+        result.emplace_back();
+      result.back().push_back(static_cast<int64_t>(d));
+    }
+    return result;
+  };
+  ArrayRef<int64_t> from = type(x).getShape();
+  if (from == shape)
+    return x;
+  SmallVector<int64_t> rest = withoutUnits(from);
+  if (rest.empty())
+    rest = {1};
+  auto to = type(x).clone(rest);
+  if (from != ArrayRef(rest))
+    x = tensor::CollapseShapeOp::create(builder, to, x, groups(from));
+  if (shape != ArrayRef(rest))
+    x = tensor::ExpandShapeOp::create(builder, to.clone(shape), x,
+                                      groups(shape), mixedSizes(shape));
+  return x;
+}
+
+static std::optional<int64_t> tokenDimension(ArrayRef<int64_t> shape) {
+  const auto *dynamic = llvm::find_if(shape, ShapedType::isDynamic);
+  if (dynamic == shape.end())
+    return std::nullopt;
+  return dynamic - shape.begin();
+}
+
+Value OpLowering::asRows(Value x, int64_t tail) {
+  ArrayRef<int64_t> shape = type(x).getShape();
+  int64_t rows = 1, columns = 1, rank = type(x).getRank();
+  std::optional<int64_t> tokens = tokenDimension(shape);
+  SmallVector<int64_t> axes;
+  if (tokens)
+    axes.push_back(*tokens);
+  for (int64_t d = 0; d < rank; ++d) {
+    if (d == tokens)
+      continue;
+    axes.push_back(d);
+    (d + tail < rank ? rows : columns) *= shape[d];
+  }
+  if (!tokens)
+    return reshape(x, {rows, columns});
+  if (*tokens != 0)
+    x = transpose(x, axes);
+  SmallVector<int64_t> to{ShapedType::kDynamic, columns};
+  if (rows != 1)
+    to.insert(to.begin() + 1, rows);
+  return reshape(x, to);
+}
+
+Value OpLowering::fromRows(Value rows, ArrayRef<int64_t> shape) {
+  std::optional<int64_t> tokens = tokenDimension(shape);
+  if (!tokens || *tokens == 0)
+    return reshape(rows, shape);
+  // Tokens first, then where they belong.
+  SmallVector<int64_t> first(shape), axes;
+  first.erase(first.begin() + *tokens);
+  first.insert(first.begin(), ShapedType::kDynamic);
+  for (int64_t d = 0; d < static_cast<int64_t>(shape.size()); ++d)
+    axes.push_back(d == *tokens ? 0 : d < *tokens ? d + 1 : d);
+  return transpose(reshape(rows, first), axes);
+}
+
+SmallVector<Value>
+OpLowering::mapRows(Value x, llvm::function_ref<SmallVector<Value>(Value)> f) {
+  RankedTensorType from = type(x);
+  if (from.getRank() == 2)
+    return f(x);
+  // Each of them becomes ops of its own.
+  constexpr int64_t maxRows = 1024;
+  int64_t groups = from.getDimSize(1), columns = from.getDimSize(2);
+  if (groups < 1 || groups > maxRows) {
+    refuse() << "it works on " << groups
+             << " rows of each token one after the other; a step has kernels "
+                "for 1 to "
+             << maxRows;
+    return {};
+  }
+  SmallVector<SmallVector<Value>> results;
+  for (int64_t i = 0; i < groups; ++i) {
+    Value group =
+        slice(x, {0, i, 0}, {from.getDimSize(0), 1, columns}, {1, 1, 1});
+    SmallVector<Value> parts = f(reshape(group, {from.getDimSize(0), columns}));
+    results.resize(parts.size());
+    for (auto [all, part] : llvm::zip_equal(results, parts)) {
+      if (!part)
+        return SmallVector<Value>(parts.size()); // Reported by `f`.
+      all.push_back(
+          reshape(part, {from.getDimSize(0), 1, type(part).getDimSize(1)}));
+    }
+  }
+  SmallVector<Value> joined;
+  for (const SmallVector<Value> &all : results)
+    joined.push_back(concat(all, 1));
+  return joined;
 }
 
 Value OpLowering::transpose(Value x, ArrayRef<int64_t> axes) {
@@ -101,21 +280,22 @@ Value OpLowering::transpose(Value x, ArrayRef<int64_t> axes) {
   SmallVector<int64_t> shape;
   for (int64_t axis : axes)
     shape.push_back(from.getDimSize(axis));
-  Value empty = tensor::EmptyOp::create(builder, shape, from.getElementType());
-  return linalg::TransposeOp::create(builder, x, empty, axes)->getResult(0);
+  return linalg::TransposeOp::create(builder, x, empty(from.clone(shape)), axes)
+      ->getResult(0);
 }
 
 Value OpLowering::slice(Value x, ArrayRef<int64_t> offsets,
                         ArrayRef<int64_t> sizes, ArrayRef<int64_t> steps) {
-  // A slice of nothing may begin behind the end, which tensor.extract_slice may
+  // A slice of nothing may begin after the end, which tensor.extract_slice may
   // not.
   if (llvm::is_contained(sizes, 0))
-    return tensor::EmptyOp::create(builder, sizes, type(x).getElementType());
+    return empty(type(x).clone(sizes));
   auto numbers = [&](ArrayRef<int64_t> values) {
     return getAsIndexOpFoldResult(builder.getContext(), values);
   };
-  return tensor::ExtractSliceOp::create(builder, x, numbers(offsets),
-                                        numbers(sizes), numbers(steps));
+  return tensor::ExtractSliceOp::create(builder, type(x).clone(sizes), x,
+                                        numbers(offsets), mixedSizes(sizes),
+                                        numbers(steps));
 }
 
 Value OpLowering::concat(ValueRange parts, int64_t dim) {
@@ -142,17 +322,17 @@ Value OpLowering::pad(Value x, ArrayRef<int64_t> low, ArrayRef<int64_t> high,
   RankedTensorType from = type(x);
   SmallVector<int64_t> shape, steps(from.getRank(), 1);
   for (auto [size, before, after] : llvm::zip_equal(from.getShape(), low, high))
-    shape.push_back(before + size + after);
+    shape.push_back(ShapedType::isDynamic(size) ? size : before + size + after);
   if (ArrayRef(shape) == from.getShape())
     return x;
-  if (from.getNumElements() == 0)
+  if (llvm::is_contained(from.getShape(), 0))
     return filled(from.clone(shape), value);
   auto numbers = [&](ArrayRef<int64_t> values) {
     return getAsIndexOpFoldResult(builder.getContext(), values);
   };
   return tensor::InsertSliceOp::create(
       builder, x, filled(from.clone(shape), value), numbers(low),
-      numbers(from.getShape()), numbers(steps));
+      mixedSizes(from.getShape()), numbers(steps));
 }
 
 Value OpLowering::gather(Value x, Value indices, int64_t dim) {
@@ -190,7 +370,7 @@ Value OpLowering::generic(RankedTensorType result, Value initial,
   auto body = [&](OpBuilder &b, Location loc, ValueRange elements) {
     SmallVector<Value> numbers(elements);
     if (numReduced == 0)
-      numbers.pop_back(); // What stands there before.
+      numbers.pop_back(); // The element that the result replaces.
     for (Value &number : numbers)
       if (isSmallFloat(number.getType()))
         number = arith::ExtFOp::create(b, loc, b.getF32Type(), number);
@@ -206,9 +386,7 @@ Value OpLowering::generic(RankedTensorType result, Value initial,
 
 Value OpLowering::compute(RankedTensorType result, ValueRange inputs,
                           ArrayRef<AffineMap> maps, Scalar scalar) {
-  Value empty = tensor::EmptyOp::create(builder, result.getShape(),
-                                        result.getElementType());
-  return generic(result, empty, 0, inputs, maps, scalar);
+  return generic(result, empty(result), 0, inputs, maps, scalar);
 }
 
 Value OpLowering::elementwise(RankedTensorType result, ValueRange inputs,
@@ -229,14 +407,12 @@ Value OpLowering::elementwise(RankedTensorType result, ValueRange inputs,
 }
 
 Value OpLowering::move(RankedTensorType result, Value x, AffineMap from) {
-  Value empty = tensor::EmptyOp::create(builder, result.getShape(),
-                                        result.getElementType());
   SmallVector<AffineMap> maps{from,
                               builder.getMultiDimIdentityMap(result.getRank())};
   SmallVector<utils::IteratorType> kinds(result.getRank(),
                                          utils::IteratorType::parallel);
   return linalg::GenericOp::create(
-             builder, result, x, empty, maps, kinds,
+             builder, result, x, empty(result), maps, kinds,
              [](OpBuilder &b, Location loc, ValueRange elements) {
                linalg::YieldOp::create(b, loc, elements[0]);
              })
@@ -246,7 +422,7 @@ Value OpLowering::move(RankedTensorType result, Value x, AffineMap from) {
 Value OpLowering::reduce(RankedTensorType result, ArrayRef<int64_t> sizes,
                          reference::Number initial, ValueRange inputs,
                          ArrayRef<AffineMap> maps, Scalar scalar) {
-  // Between two turns nothing is rounded to less than f32.
+  // Between two iterations nothing is rounded to less than f32.
   RankedTensorType wide = result;
   if (isSmallFloat(result.getElementType()))
     wide = result.clone(builder.getF32Type());
@@ -333,6 +509,7 @@ LoweringTable::LoweringTable() {
   addVisionLowerings(*this);
   addSignalLowerings(*this);
   addControlFlowLowerings(*this);
+  addStepLowerings(*this);
 }
 
 const LoweringTable &LoweringTable::get() {
@@ -340,8 +517,13 @@ const LoweringTable &LoweringTable::get() {
   return table;
 }
 
-const LoweringTable::Lower *LoweringTable::find(Operation *op) const {
-  auto known = entries.find(op->getName().getStringRef());
+const LoweringTable::Lower *LoweringTable::find(Operation *op,
+                                                bool inStep) const {
+  StringRef name = op->getName().getStringRef();
+  if (auto known = entriesForSteps.find(name);
+      inStep && known != entriesForSteps.end())
+    return &known->second;
+  auto known = entries.find(name);
   return known == entries.end() ? nullptr : &known->second;
 }
 

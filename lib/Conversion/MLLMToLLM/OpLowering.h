@@ -6,8 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What each op of `mllm.linalg` is made of in a function of static shapes: ops
-// of llm, linalg and tensor. To lower an op, write
+// What each op of `mllm.linalg` becomes: ops of llm, linalg and tensor. There
+// is one lowering for both forms. In a function of static shapes all sizes are
+// constants. In a step, one dimension of a value may be dynamic, that of the
+// tokens (TokenDimensions.h), and every other size is a constant. To lower an
+// op, write
 //
 //   static LogicalResult lower(OpLowering &l, mllm::MyOp op) {
 //     return l.replace(l.elementwise(l.resultType(), {op.getX()},
@@ -20,6 +23,10 @@
 // add…Lowerings:
 //
 //   table.add<mllm::MyOp>(lower);
+//
+// The few ops that read what surrounds a step (positions, the cache) have a
+// lowering of their own there (LowerStep.cpp): table.addForSteps<mllm::MyOp>.
+// An op whose results depend on tokens needs a rule in TokenDimensions.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,8 +51,11 @@
 
 namespace llmir {
 
-/// What the ops of a function leave for those behind them.
+class StepFunction;
+
+/// What the ops of a function leave for those after them.
 struct LoweringState {
+  StepFunction *step = nullptr; ///< Null in a function of static shapes.
   struct Cache {
     std::array<mlir::Value, 2> held; ///< All keys, all values.
     mlir::Region *region = nullptr;  ///< Where the last ones were added.
@@ -53,7 +63,7 @@ struct LoweringState {
   std::map<int64_t, Cache> caches; ///< By layer, which a file may say.
 };
 
-/// Writes what stands for one op, in front of it.
+/// Writes what an op becomes before it.
 class OpLowering {
 public:
   /// Makes one number from numbers. Floats come and go as f32, whatever the
@@ -93,13 +103,28 @@ public:
   /// The parameter as a tensor for loops; null, with a diagnostic, where it is
   /// stored in blocks.
   mlir::Value plainParameter(mlir::FlatSymbolRefAttr symbol);
-  /// One number in every place.
+  /// A tensor whose elements are written next.
+  mlir::Value empty(mlir::RankedTensorType type);
+  /// One number in all elements.
   mlir::Value filled(mlir::RankedTensorType type, reference::Number value);
   mlir::Value constant(mlir::DenseElementsAttr value);
   /// Numbers in f32.
   mlir::Value constant(const reference::Tensor &numbers);
-  /// The same elements in order.
+  /// The same elements in order. The elements before a dimension of tokens are
+  /// as many in both shapes.
   mlir::Value reshape(mlir::Value x, llvm::ArrayRef<int64_t> shape);
+  /// x as rows of its last `tail` dimensions: [rows, columns], or in a step
+  /// [tokens, columns], or [tokens, rows of a token, columns] where a token has
+  /// several.
+  mlir::Value asRows(mlir::Value x, int64_t tail);
+  /// What asRows() gives, or the same with other columns, in that shape.
+  mlir::Value fromRows(mlir::Value rows, llvm::ArrayRef<int64_t> shape);
+  /// Applies `f` to x [rows, columns], or in a step to the [tokens, columns] of
+  /// each row that a token has. Empty, with a diagnostic, where a token has no
+  /// rows or too many.
+  llvm::SmallVector<mlir::Value>
+  mapRows(mlir::Value x,
+          llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value)> f);
   /// Dimension i of the result is dimension `axes[i]` of x.
   mlir::Value transpose(mlir::Value x, llvm::ArrayRef<int64_t> axes);
   /// The elements offsets[d] + i * steps[d] of each dimension.
@@ -109,16 +134,15 @@ public:
   mlir::Value concat(mlir::ValueRange parts, int64_t dim);
   /// Each slice of a dimension `times` times in a row.
   mlir::Value repeat(mlir::Value x, int64_t dim, int64_t times);
-  /// `value` before and behind each dimension.
+  /// `value` before and after each dimension.
   mlir::Value pad(mlir::Value x, llvm::ArrayRef<int64_t> low,
                   llvm::ArrayRef<int64_t> high, reference::Number value);
-  /// The slices of a dimension that the indices name, whose shape stands in its
-  /// place.
+  /// The slices of a dimension that the indices select; the shape of the
+  /// indices replaces the dimension.
   mlir::Value gather(mlir::Value x, mlir::Value indices, int64_t dim);
   mlir::Value gather(mlir::Value x, llvm::ArrayRef<int32_t> indices,
                      int64_t dim);
-  /// The numbers in elements of another type, as mllm.linalg.cast_type has
-  /// them.
+  /// The elements in another type, as mllm.linalg.cast_type converts them.
   mlir::Value cast(mlir::Value x, mlir::Type element);
 
   //===--------------------------------------------------------------------===//
@@ -135,9 +159,9 @@ public:
   /// The elements that `map` names, moved.
   mlir::Value move(mlir::RankedTensorType result, mlir::Value x,
                    mlir::AffineMap map);
-  /// Reduces loops of `sizes` behind those of the result: `scalar` gets the
-  /// inputs' numbers, whose maps are of all loops, and last what has been
-  /// reduced so far, at first `initial`. Sums of floats are made in f32.
+  /// Reduces loops of `sizes` after those of the result: `scalar` gets the
+  /// inputs' elements, whose maps are of all loops, and last what has been
+  /// reduced so far, at first `initial`. Floats are added up in f32.
   mlir::Value reduce(mlir::RankedTensorType result,
                      llvm::ArrayRef<int64_t> sizes, reference::Number initial,
                      mlir::ValueRange inputs,
@@ -159,13 +183,17 @@ public:
   // The end
   //===--------------------------------------------------------------------===//
 
-  /// Puts the values in the place of the op's results.
+  /// Replaces the op's results by the values, and erases it.
   mlir::LogicalResult replace(mlir::ValueRange values);
   mlir::InFlightDiagnostic refuse() {
     return op->emitOpError("cannot be compiled: ");
   }
 
 private:
+  /// Sizes of a type, the number of tokens for a dynamic one.
+  llvm::SmallVector<mlir::OpFoldResult>
+  mixedSizes(llvm::ArrayRef<int64_t> sizes);
+  mlir::Value matchUnitSizes(mlir::Value x, llvm::ArrayRef<int64_t> shape);
   mlir::Value generic(mlir::RankedTensorType result, mlir::Value initial,
                       unsigned numReduced, mlir::ValueRange inputs,
                       llvm::ArrayRef<mlir::AffineMap> maps, Scalar scalar);
@@ -189,14 +217,27 @@ public:
       return lower(l, llvm::cast<OpTy>(op));
     };
   }
+  /// A lowering in steps for an op that has another one there than in
+  /// functions, or only that.
+  template <typename OpTy>
+  void addForSteps(mlir::LogicalResult (*lower)(OpLowering &, OpTy)) {
+    entriesForSteps[OpTy::getOperationName()] = [lower](OpLowering &l,
+                                                        mlir::Operation *op) {
+      return lower(l, llvm::cast<OpTy>(op));
+    };
+  }
   /// Null where the op has no lowering.
-  const Lower *find(mlir::Operation *op) const;
+  const Lower *find(mlir::Operation *op, bool inStep) const;
 
 private:
   LoweringTable();
 
-  llvm::StringMap<Lower> entries;
+  llvm::StringMap<Lower> entries, entriesForSteps;
 };
+
+/// Lowers the ops of a function of static shapes, or with `step` of a step.
+mlir::LogicalResult lowerMLLMOps(mlir::func::FuncOp function,
+                                 StepFunction *step);
 
 /// The number in that type: floats are rounded, and integers keep their low
 /// bits (reference::roundTo).
@@ -206,10 +247,13 @@ mlir::TypedAttr numberAttr(mlir::Type element, reference::Number number);
 llvm::SmallVector<int64_t> rangeStarts(llvm::ArrayRef<int64_t> starts,
                                        llvm::ArrayRef<int64_t> shape);
 
-/// A dimension with what `mode` says, which is not a constant, before and
-/// behind it. (LowerShape.cpp)
+/// A dimension with what `mode`, which is not Constant, puts before and after
+/// it. (LowerShape.cpp)
 mlir::Value padDimension(OpLowering &l, mlir::Value x, int64_t dim, int64_t low,
                          int64_t high, mllm::PadMode mode);
+
+/// A rotation by tables of sines and cosines. (LowerAttention.cpp)
+mlir::LogicalResult lowerRotationByTables(OpLowering &l, mllm::RoPEOp op);
 
 void addElementwiseLowerings(LoweringTable &table);
 void addShapeLowerings(LoweringTable &table);
@@ -219,6 +263,7 @@ void addSignalLowerings(LoweringTable &table);
 void addNNLowerings(LoweringTable &table);
 void addAttentionLowerings(LoweringTable &table);
 void addControlFlowLowerings(LoweringTable &table);
+void addStepLowerings(LoweringTable &table);
 
 } // namespace llmir
 

@@ -26,41 +26,164 @@ static RankedTensorType withoutSequences(RankedTensorType type) {
   return makeTensorType(shape, type.getElementType(), deviceOf(type));
 }
 
-static LogicalResult dropSequences(Value value) {
+namespace {
+/// Takes the dimension of the model's one sequence, the first one, from all
+/// values of a subgraph that have it.
+class SequenceDropper {
+public:
+  LogicalResult drop(SubGraphOp subgraph);
+
+private:
+  bool hasSequence(Value value) const { return dropped.contains(value); }
+  LogicalResult drop(Value value);
+  LogicalResult drop(Operation &op);
+  /// Rewrites what the op's attributes say of the dimensions of `of`.
+  LogicalResult dropFromAttributes(Operation &op, Value of);
+  /// Reshapes an operand that has no sequence to at most the rank that the
+  /// others have left.
+  LogicalResult dropFromConstant(OpOperand &operand, int64_t rank);
+
+  llvm::DenseSet<Value> dropped;
+};
+} // namespace
+
+LogicalResult SequenceDropper::drop(Value value) {
   RankedTensorType type = tensorType(value);
-  RankedTensorType dropped = withoutSequences(type);
-  if (!dropped)
+  RankedTensorType without = withoutSequences(type);
+  if (!without)
     return emitError(value.getLoc(), "a value has the type ")
            << type
            << ", which does not begin with the model's one sequence; a step "
               "takes ops that treat sequence and tokens as its inputs have "
               "them";
-  value.setType(dropped);
+  value.setType(without);
+  dropped.insert(value);
   return success();
 }
 
-static LogicalResult dropSequences(SubGraphOp subgraph) {
+/// What an attribute says of a dimension, without the first dimension; nothing
+/// where it says it of that one.
+static std::optional<int64_t> withoutFirst(int64_t dim, int64_t rank) {
+  if (dim == 0 || dim == -rank)
+    return std::nullopt;
+  return dim < 0 ? dim : dim - 1;
+}
+
+LogicalResult SequenceDropper::dropFromAttributes(Operation &op, Value of) {
+  // Ranks are those without the sequence by now.
+  int64_t rank = tensorType(of).getRank() + 1;
+  Builder b(op.getContext());
+  auto refuse = [&] {
+    return op.emitOpError("works on the dimension of the model's one sequence");
+  };
+  for (StringRef name : {"dim", "axis", "dim0", "dim1"}) {
+    auto dim = op.getAttrOfType<IntegerAttr>(name);
+    if (!dim)
+      continue;
+    std::optional<int64_t> left =
+        withoutFirst(dim.getInt(), rank + isa<StackOp>(op));
+    if (!left)
+      return refuse();
+    op.setAttr(name, b.getI64IntegerAttr(*left));
+  }
+  for (StringRef name : {"axes", "dims"}) {
+    auto list = op.getAttrOfType<DenseI64ArrayAttr>(name);
+    if (!list)
+      continue;
+    SmallVector<int64_t> left;
+    for (auto [i, dim] : llvm::enumerate(list.asArrayRef())) {
+      std::optional<int64_t> other = withoutFirst(dim, rank);
+      if (other)
+        left.push_back(*other);
+      else if (name != "axes" || i != 0)
+        return refuse();
+    }
+    op.setAttr(name, b.getDenseI64ArrayAttr(left));
+  }
+  // One number for each dimension, of which the first one must change nothing.
+  for (auto [name, neutral] : {std::pair<StringRef, int64_t>{"starts", 0},
+                               {"ends", INT64_MIN},
+                               {"steps", 1},
+                               {"low", 0},
+                               {"high", 0}}) {
+    auto list = op.getAttrOfType<DenseI64ArrayAttr>(name);
+    if (!list)
+      continue;
+    int64_t first = list.asArrayRef().front();
+    if (first != neutral && !(name == "ends" && first >= 1))
+      return refuse();
+    op.setAttr(name, b.getDenseI64ArrayAttr(list.asArrayRef().drop_front()));
+  }
+  return success();
+}
+
+LogicalResult SequenceDropper::dropFromConstant(OpOperand &operand,
+                                                int64_t rank) {
+  RankedTensorType type = tensorType(operand.get());
+  if (type.getRank() <= rank)
+    return success();
+  RankedTensorType without = withoutSequences(type);
+  Operation *op = operand.getOwner();
+  if (!without)
+    return op->emitOpError("combines the model's one sequence with a value of "
+                           "type ")
+           << type;
+  OpBuilder builder(op);
+  operand.set(ViewOp::create(builder, op->getLoc(), without, operand.get()));
+  return success();
+}
+
+LogicalResult SequenceDropper::drop(Operation &op) {
+  if (op.getNumRegions() != 0 || isa<ReturnOp>(op))
+    return success(); // Refused by the conversion, or typed by its operands.
+  if (llvm::none_of(op.getOperands(),
+                    [&](Value value) { return hasSequence(value); }))
+    return success();
+  if (isa<Conv1DOp, Conv2DOp, Conv3DOp, InterpolateOp, LayerNorm2DOp, STFTOp,
+          ISTFTOp>(op))
+    return op.emitOpError("works on a batch, which the model's one sequence is "
+                          "no part of in a step");
+  if (isa<CallGraphOp>(op))
+    for (OpOperand &operand : op.getOpOperands())
+      if (!hasSequence(operand.get()))
+        return op.emitOpError("passes a value without the model's sequence "
+                              "beside one that has it");
+  for (Value result : op.getResults())
+    if (failed(drop(result)))
+      return failure();
+  // Dimensions are those of the first operand, which lists have throughout.
+  if (op.getNumOperands() > 0 && hasSequence(op.getOperand(0)) &&
+      failed(dropFromAttributes(op, op.getOperand(0))))
+    return failure();
+  if (op.getNumResults() == 0)
+    return success();
+  int64_t rank = tensorType(op.getResult(0)).getRank();
+  for (OpOperand &operand : op.getOpOperands())
+    if (!isa<CallGraphOp, KVCacheOp, FlashAttention2Op, RoPEOp, GatherOp,
+             IndexOp, EmbeddingOp>(op) &&
+        !hasSequence(operand.get()) && failed(dropFromConstant(operand, rank)))
+      return failure();
+  return success();
+}
+
+LogicalResult SequenceDropper::drop(SubGraphOp subgraph) {
   if (subgraph.isExternal())
     return refuseWithoutBody(subgraph);
   Block &body = subgraph.getBody().front();
   for (BlockArgument argument : body.getArguments())
-    if (failed(dropSequences(argument)))
+    if (failed(drop(argument)))
       return failure();
-  for (Operation &op : body) {
-    if (!isStepOp(&op))
-      return refuseForStep(&op);
-    for (Value result : op.getResults())
-      if (failed(dropSequences(result)))
-        return failure();
-  }
+  for (Operation &op : llvm::make_early_inc_range(body))
+    if (failed(drop(op)))
+      return failure();
   subgraph.setFunctionType(
       FunctionType::get(subgraph.getContext(), body.getArgumentTypes(),
                         body.getTerminator()->getOperandTypes()));
   return success();
 }
 
-/// Batches are ragged in a step, and no dimension: what was traced for one
-/// sequence holds for each of theirs.
+/// A step's batch is ragged and has no dimension of sequences: what was traced
+/// for one sequence holds for each of them.
 static LogicalResult dropSequences(ModuleOp module, SubGraphOp entry) {
   if (entry.isExternal() || entry.getNumArguments() != 1)
     return success(); // The conversion says what an entry takes.
@@ -81,8 +204,9 @@ static LogicalResult dropSequences(ModuleOp module, SubGraphOp entry) {
       if (callee && seen.insert(callee).second)
         reached.push_back(callee);
     });
+  SequenceDropper dropper;
   for (SubGraphOp subgraph : reached)
-    if (failed(dropSequences(subgraph)))
+    if (failed(dropper.drop(subgraph)))
       return failure();
   return success();
 }

@@ -28,21 +28,6 @@ KVCacheOp llmir::getCacheOp(FlashAttention2Op attention) {
   return cache;
 }
 
-bool llmir::isStepOp(Operation *op) {
-  return isa<AddOp, CallGraphOp, EmbeddingOp, FlashAttention2Op, GELUOp,
-             KVCacheOp, LayerNormOp, LinearOp, MulOp, PositionsOp, ReturnOp,
-             RMSNormOp, RoPEOp, SiLUOp, ViewOp>(op);
-}
-
-LogicalResult llmir::refuseForStep(Operation *op) {
-  InFlightDiagnostic error =
-      op->emitOpError("has no counterpart in the llm dialect");
-  if (isa<CausalMaskOp, MatMulOp, SoftmaxOp, TransposeOp>(op))
-    error << "; attention that is written out has one where "
-             "mllm-fuse-attention finds its whole form";
-  return error;
-}
-
 LogicalResult llmir::refuseWithoutBody(SubGraphOp subgraph) {
   return subgraph.emitOpError(
       "has no body; link the module that defines it first");
@@ -60,7 +45,6 @@ public:
 
 private:
   LogicalResult visitOp(Operation *op, SubGraphNeeds &needs);
-  LogicalResult visitNorm(RMSNormOp op, SubGraphNeeds &needs);
   LogicalResult visitRotation(RoPEOp op, SubGraphNeeds &needs);
   LogicalResult visitCache(KVCacheOp op, SubGraphNeeds &needs);
   LogicalResult visitAttention(FlashAttention2Op op, SubGraphNeeds &needs);
@@ -84,37 +68,16 @@ LogicalResult NeedsCollector::visit(SubGraphOp subgraph) {
   return success();
 }
 
-/// Whether a view leaves each token its numbers. Rows are tokens, of which
-/// others may stand beside them in a batch: a size that a trace has said is
-/// none that happens to be the number of tokens.
-static bool keepsTokens(const shapes::Shape &x, const shapes::Shape &result) {
-  return !x.empty() && !result.empty() &&
-         x.front().isConstant() == result.front().isConstant() &&
-         shapes::DimExpr::mayEqual(x.front(), result.front());
-}
-
 LogicalResult NeedsCollector::visitOp(Operation *op, SubGraphNeeds &needs) {
+  // Parameters are named by attributes, whatever the op is; names are in
+  // alphabetical order, and a weight comes before its bias.
+  for (StringAttr attribute : llvm::reverse(op->getName().getAttributeNames()))
+    if (auto name = op->getAttrOfType<FlatSymbolRefAttr>(attribute))
+      if (symbols.lookup<RegisterOp>(name.getAttr()))
+        needs.weights.insert(name.getAttr());
   return TypeSwitch<Operation *, LogicalResult>(op)
-      .Case([&](EmbeddingOp embedding) {
+      .Case([&](EmbeddingOp) {
         needs.embeds = true;
-        needs.weights.insert(embedding.getWeightAttr().getAttr());
-        return success();
-      })
-      .Case([&](LinearOp linear) {
-        needs.weights.insert(linear.getWeightAttr().getAttr());
-        if (FlatSymbolRefAttr bias = linear.getBiasAttr())
-          needs.weights.insert(bias.getAttr());
-        return success();
-      })
-      .Case([&](RMSNormOp norm) { return visitNorm(norm, needs); })
-      .Case([&](LayerNormOp norm) -> LogicalResult {
-        if (norm.getNormalizedShape().size() != 1)
-          return norm.emitOpError("normalizes several dimensions together; a "
-                                  "step's norms are of the last one");
-        for (FlatSymbolRefAttr name :
-             {norm.getWeightAttr(), norm.getBiasAttr()})
-          if (name)
-            needs.weights.insert(name.getAttr());
         return success();
       })
       .Case([&](RoPEOp rope) { return visitRotation(rope, needs); })
@@ -127,35 +90,12 @@ LogicalResult NeedsCollector::visitOp(Operation *op, SubGraphNeeds &needs) {
         return visitAttention(attention, needs);
       })
       .Case([&](CallGraphOp call) { return visitCall(call, needs); })
-      .Case<AddOp, MulOp>([](auto op) -> LogicalResult {
-        if (op.getRhs() && tensorType(op.getLhs()).getShape() ==
-                               tensorType(op.getRhs()).getShape())
-          return success();
-        return op.emitOpError("has a scalar or operands of two shapes; a "
-                              "step's ops take two tensors of one shape");
-      })
-      .Case([](ViewOp view) -> LogicalResult {
-        if (keepsTokens(shapeOf(view.getX()), shapeOf(view.getResult())))
-          return success();
-        return view.emitOpError("moves values from token to token; a step's "
-                                "views divide what each token has");
-      })
-      .Case<SiLUOp, GELUOp, ReturnOp>([](auto) { return success(); })
-      .Default([](Operation *other) { return refuseForStep(other); });
-}
-
-LogicalResult NeedsCollector::visitNorm(RMSNormOp op, SubGraphNeeds &needs) {
-  if (op.getUnitOffset())
-    return op.emitOpError("adds 1 to its scales (unit_offset), which no norm "
-                          "of a step does; store the sums as the parameter");
-  needs.weights.insert(op.getWeightAttr().getAttr());
-  return success();
+      .Default([](Operation *) { return success(); });
 }
 
 LogicalResult NeedsCollector::visitRotation(RoPEOp op, SubGraphNeeds &needs) {
   if (!op.getFrequencies())
-    return op.emitOpError("reads its angles from tables; a step rotates by "
-                          "frequencies and each token's position");
+    return success(); // Rotates by what each token has.
   if (op.getLayout() != "bshd")
     return op.emitOpError("has heads before tokens, and is part of no "
                           "attention that mllm-fuse-attention knows; a step's "

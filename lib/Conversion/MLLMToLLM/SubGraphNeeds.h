@@ -48,17 +48,13 @@ struct SubGraphNeeds {
 using NeedsMap = llvm::MapVector<mllm::SubGraphOp, SubGraphNeeds>;
 
 /// Collects the needs of `entry` and all that it calls. Emits an error and
-/// fails when the keys and values of a cache op do not fit `facts`, or go
-/// anywhere but into an attention op.
+/// fails when the keys and values of a cache op do not fit `facts`, or are read
+/// by another op than attention, and when attention or a rotation is not of the
+/// form that the ops of llm have for a ragged batch.
 mlir::FailureOr<NeedsMap> collectNeeds(mllm::SubGraphOp entry,
                                        const mllm::ModelFacts &facts,
                                        mlir::SymbolTable &symbols);
 
-/// Whether an op has a counterpart in a step; what its attributes say counts
-/// when needs are collected.
-bool isStepOp(mlir::Operation *op);
-/// Reports that it has none.
-mlir::LogicalResult refuseForStep(mlir::Operation *op);
 /// Reports that another module defines the subgraph, as modules that are to be
 /// linked declare them.
 mlir::LogicalResult refuseWithoutBody(mllm::SubGraphOp subgraph);

@@ -23,21 +23,6 @@ func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, 
 
 // -----
 
-// An op without a kernel.
-!cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
-mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
-mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
-func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
-  %e = llm.weight @e : tensor<100x16xf32>
-  %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
-  // expected-error@+1 {{has no kernel in a step; functions of static shapes have one}}
-  %0 = math.absf %x : tensor<?x16xf32>
-  %s = llm.select_rows %x, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
-  return %s, %cache : tensor<?x16xf32>, !cache
-}
-
-// -----
-
 // Positions other than the step's.
 !cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
 mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
@@ -82,22 +67,6 @@ func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, 
 
 // -----
 
-// A matrix that is computed.
-!cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
-mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
-mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
-func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
-  %e = llm.weight @e : tensor<100x16xf32>
-  %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
-  %c = arith.constant dense<1.0> : tensor<16x16xf32>
-  // expected-error@+1 {{needs a parameter of the model as a weight, not a computed value of type 'tensor<16x16xf32>'}}
-  %0 = llm.linear %x, %c : tensor<?x16xf32>, tensor<16x16xf32> -> tensor<?x16xf32>
-  %s = llm.select_rows %x, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
-  return %s, %cache : tensor<?x16xf32>, !cache
-}
-
-// -----
-
 // A constant among the rows.
 !cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
 mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
@@ -106,7 +75,7 @@ func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, 
   %e = llm.weight @e : tensor<100x16xf32>
   %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
   %c = arith.constant dense<1.0> : tensor<4x16xf32>
-  // expected-error@+1 {{uses a value of type 'tensor<4x16xf32>' that no kernel has made}}
+  // expected-error@+1 {{takes a value that is the same for all tokens as one row for each of them}}
   %d = tensor.cast %c : tensor<4x16xf32> to tensor<?x16xf32>
   %s = llm.select_rows %x, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
   return %s, %cache : tensor<?x16xf32>, !cache
@@ -121,7 +90,7 @@ func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, 
   %e = llm.weight @e : tensor<100x16xf32>
   %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
   %c = arith.constant dense<1.0> : tensor<4x16xf32>
-  // expected-error@+1 {{uses a value of type 'tensor<4x16xf32>' that no kernel has made}}
+  // expected-error@+1 {{works on a value of type 'tensor<4x16xf32>', which is the same for all tokens}}
   %y = llm.add %c, %c : tensor<4x16xf32>
   %s = llm.select_rows %x, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
   return %s, %cache : tensor<?x16xf32>, !cache
@@ -223,7 +192,7 @@ func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, 
   %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
   %c0 = arith.constant 0 : index
   %t = tensor.dim %x, %c0 : tensor<?x16xf32>
-  // expected-error@+1 {{moves values between rows, which a program cannot}}
+  // expected-error@+1 {{moves elements between rows of the step}}
   %h = tensor.expand_shape %x [[0, 1], [2]] output_shape [%t, 2, 16] : tensor<?x16xf32> into tensor<?x2x16xf32>
   %s = llm.select_rows %x, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
   return %s, %cache : tensor<?x16xf32>, !cache

@@ -1,37 +1,4 @@
 // RUN: llmir-opt %s --convert-mllm-to-llm --split-input-file --verify-diagnostics
-
-// Scales to which 1 is added.
-module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
-  mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
-  mllm.tensor.register @norm : tensor<8xf32> {source = "norm"}
-  mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
-    %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
-    // expected-error@+1 {{adds 1 to its scales (unit_offset), which no norm of a step does; store the sums as the parameter}}
-    %y = mllm.linalg.rms_norm %x, @norm {eps = 1.0e-5 : f64, unit_offset} : tensor<?x8xf32>
-    mllm.cf.return %x : tensor<?x8xf32>
-  }
-}
-
-// -----
-
-// Angles from tables.
-module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
-  mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
-  mllm.tensor.register @table : tensor<16x2xf32> {source = "table"}
-  mllm.tensor.register @norm : tensor<8xf32> {source = "norm"}
-  mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
-    %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
-    %p = mllm.linalg.positions %ids : tensor<?xi64>
-    %t = mllm.linalg.embedding %p, @table : tensor<?xi64> -> tensor<?x2xf32>
-    %h = mllm.linalg.view %x : tensor<?x8xf32> -> tensor<?x2x4xf32>
-    // expected-error@+1 {{reads its angles from tables; a step rotates by frequencies and each token's position}}
-    %r = mllm.linalg.rope %h by %t, %t {scaling = 1.0 : f64} : tensor<?x2x4xf32> by tensor<?x2xf32>, tensor<?x2xf32>
-    mllm.cf.return %x : tensor<?x8xf32>
-  }
-}
-
-// -----
-
 // Heads before tokens, and no attention that is written out.
 module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
   mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
@@ -63,29 +30,13 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, n
 
 // -----
 
-// A transposition that nothing cancels.
-module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
-  mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
-  mllm.tensor.register @norm : tensor<8xf32> {source = "norm"}
-  mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
-    %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
-    %h = mllm.linalg.view %x : tensor<?x8xf32> -> tensor<?x2x4xf32>
-    // expected-error@+1 {{has no counterpart in the llm dialect; attention that is written out has one where mllm-fuse-attention finds its whole form}}
-    %t = mllm.linalg.transpose %h {dim0 = 0 : i64, dim1 = 1 : i64} : tensor<?x2x4xf32> -> tensor<2x?x4xf32>
-    %z = mllm.linalg.silu %t : tensor<2x?x4xf32>
-    mllm.cf.return %x : tensor<?x8xf32>
-  }
-}
-
-// -----
-
 // Values that move from token to token.
 module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
   mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
   mllm.tensor.register @norm : tensor<8xf32> {source = "norm"}
   mllm.graph.subgraph @model(%ids: tensor<4xi64>) -> tensor<4x8xf32> attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<4xi64> -> tensor<4x8xf32>
-    // expected-error@+1 {{moves values from token to token; a step's views divide what each token has}}
+    // expected-error@+1 {{combines the tokens of a sequence, which a step does in attention over the cache only}}
     %v = mllm.linalg.view %x : tensor<4x8xf32> -> tensor<2x16xf32>
     mllm.cf.return %x : tensor<4x8xf32>
   }
@@ -98,7 +49,7 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, n
   mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
   mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
-    // expected-error@+1 {{moves values from token to token; a step's views divide what each token has}}
+    // expected-error@+1 {{combines the tokens of a sequence, which a step does in attention over the cache only}}
     %v = mllm.linalg.view %x : tensor<?x8xf32> -> tensor<8x?xf32>
     mllm.cf.return %x : tensor<?x8xf32>
   }
@@ -128,5 +79,58 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, n
     // expected-error@+1 {{a value has the type 'tensor<?x8xf32>', which does not begin with the model's one sequence}}
     %v = mllm.linalg.view %x : tensor<1x?x8xf32> -> tensor<?x8xf32>
     mllm.cf.return %x : tensor<1x?x8xf32>
+  }
+}
+
+// -----
+
+// Softmax over tokens.
+module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
+  mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
+  mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
+    %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
+    // expected-error@+1 {{'mllm.linalg.softmax' op combines the tokens of a sequence, which a step does in attention over the cache only}}
+    %s = mllm.linalg.softmax %x {axis = 0 : i64} : tensor<?x8xf32>
+    mllm.cf.return %s : tensor<?x8xf32>
+  }
+}
+
+// -----
+
+// A mean of all tokens.
+module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
+  mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
+  mllm.graph.subgraph @model(%ids: tensor<1x?xi64>) -> tensor<1x?x8xf32> attributes {entry} {
+    %x = mllm.linalg.embedding %ids, @embed : tensor<1x?xi64> -> tensor<1x?x8xf32>
+    // expected-error@+1 {{'mllm.linalg.mean' op combines the tokens of a sequence, which a step does in attention over the cache only}}
+    %m = mllm.linalg.mean %x {dim = 1 : i64, keep_dim} : tensor<1x?x8xf32> -> tensor<1x1x8xf32>
+    %y = mllm.linalg.add %x, %m : (tensor<1x?x8xf32>, tensor<1x1x8xf32>) -> tensor<1x?x8xf32>
+    mllm.cf.return %y : tensor<1x?x8xf32>
+  }
+}
+
+// -----
+
+// The last token only.
+module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
+  mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
+  mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
+    %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
+    // expected-error@+1 {{'mllm.linalg.slice' op combines the tokens of a sequence, which a step does in attention over the cache only}}
+    %l = mllm.linalg.slice %x[-1:, :] : tensor<?x8xf32> -> tensor<?x8xf32>
+    mllm.cf.return %l : tensor<?x8xf32>
+  }
+}
+
+// -----
+
+// The numbers of tokens in the batch.
+module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
+  mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
+  mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
+    %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
+    // expected-error@+1 {{'mllm.linalg.fill' op combines the tokens of a sequence, which a step does in attention over the cache only}}
+    %n = mllm.linalg.fill arange %x {start = 0.0 : f64, step = 1.0 : f64} : tensor<?x8xf32>
+    mllm.cf.return %n : tensor<?x8xf32>
   }
 }

@@ -28,6 +28,10 @@ constexpr llvm::StringLiteral kWorkerBytesAttr = "worker_bytes";
 /// On a data fragment: bytes of the weight section (i64).
 constexpr llvm::StringLiteral kWeightBytesAttr = "weight_bytes";
 
+/// On a weight of a step: its source is a constant of the fragment, not a
+/// tensor of the checkpoint (unit).
+constexpr llvm::StringLiteral kFromConstantAttr = "from_constant";
+
 /// On a code fragment: the type of its KV cache …
 constexpr llvm::StringLiteral kCacheAttr = "kv_cache";
 /// … and the number of ranks for which the pool has layers (i64).

@@ -1,0 +1,76 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Ops that read what surrounds the tokens of a step: positions and the cache.
+// Their form has been checked when the needs of subgraphs were collected.
+//
+//===----------------------------------------------------------------------===//
+
+#include "OpLowering.h"
+#include "StepForm.h"
+
+#include "mlir/Dialect/LLM/IR/LLM.h"
+
+using namespace mlir;
+namespace ll = mlir::llm;
+
+namespace llmir {
+
+static LogicalResult lower(OpLowering &l, mllm::CallGraphOp op) {
+  return l.state.step->lowerCall(op);
+}
+
+static LogicalResult lower(OpLowering &l, mllm::PositionsOp op) {
+  StepFunction &step = *l.state.step;
+  return l.replace(step.widen(l.b(), step.piece(BatchPiece::Positions),
+                              l.resultType().getElementType()));
+}
+
+static LogicalResult lower(OpLowering &l, mllm::RoPEOp op) {
+  if (!op.getTables().empty())
+    return lowerRotationByTables(l, op);
+  return l.replace(
+      ll::RopeOp::create(l.b(), op.getX(),
+                         l.state.step->piece(BatchPiece::Positions),
+                         op.getFrequenciesAttr(), op.getScalingAttr())
+          .getResult());
+}
+
+static LogicalResult lower(OpLowering &l, mllm::FlashAttention2Op op) {
+  StepFunction &step = *l.state.step;
+  Value layer = step.layer(l.b(), getCacheOp(op).getLayer());
+  return l.replace(
+      ll::PagedAttentionOp::create(l.b(), op.getQ(), step.getCache(),
+                                   step.piece(BatchPiece::BlockTables),
+                                   step.piece(BatchPiece::SeqLens),
+                                   step.piece(BatchPiece::QueryOffsets), layer,
+                                   op.getScaleAttr(), op.getCausal())
+          .getResult());
+}
+
+/// Attention reads keys and values in the cache; nothing else reads the op's
+/// results, which go once all ops are lowered.
+static LogicalResult lower(OpLowering &l, mllm::KVCacheOp op) {
+  StepFunction &step = *l.state.step;
+  step.setCache(ll::AppendKVOp::create(l.b(), step.getCache(), op.getK(),
+                                       op.getV(),
+                                       step.piece(BatchPiece::SlotMapping),
+                                       step.layer(l.b(), op.getLayer()))
+                    .getUpdatedCache());
+  return success();
+}
+
+void addStepLowerings(LoweringTable &table) {
+  table.addForSteps<mllm::CallGraphOp>(lower);
+  table.addForSteps<mllm::PositionsOp>(lower);
+  table.addForSteps<mllm::RoPEOp>(lower);
+  table.addForSteps<mllm::FlashAttention2Op>(lower);
+  table.addForSteps<mllm::KVCacheOp>(lower);
+}
+
+} // namespace llmir

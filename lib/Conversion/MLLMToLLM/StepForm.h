@@ -1,0 +1,107 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The functions of a step: what surrounds the ops of each subgraph in a ragged
+// batch.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_CONVERSION_MLLMTOLLM_STEPFORM_H
+#define LLMIR_LIB_CONVERSION_MLLMTOLLM_STEPFORM_H
+
+#include "SubGraphNeeds.h"
+#include "TokenDimensions.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLM/IR/LLM.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace llmir {
+
+/// What all functions of a step share.
+struct StepModule {
+  mlir::SymbolTable &symbols;
+  const NeedsMap &needs;
+  const TokenDimensions &tokens;
+  mlir::llm::PagedKVCacheType cacheType;
+
+  const SubGraphNeeds &needsOf(mllm::SubGraphOp subgraph) const {
+    return needs.find(subgraph)->second;
+  }
+  mlir::Type weightType(mlir::StringAttr name) const {
+    return symbols.lookup<mllm::RegisterOp>(name).getType();
+  }
+};
+
+/// The function of a subgraph in a step, and the values in it that ops find
+/// there: the arrays of the batch, the cache, the layer number, parameters.
+/// Lowerings ask it for what a function of static shapes has as constants.
+class StepFunction {
+public:
+  StepFunction(const StepModule &module, mllm::SubGraphOp source)
+      : module(module), source(source), needs(module.needsOf(source)),
+        builder(source), context(source.getContext()) {}
+
+  /// Makes the private function of a subgraph, with the subgraph's ops as they
+  /// are. `isLayer`: it is a whole layer.
+  void createPrivate(bool isLayer);
+  /// Makes the public function @step of the entry in the same way.
+  void createEntry();
+  /// Lowers the ops by the table of lowerings; fails, with a diagnostic, where
+  /// one cannot be lowered.
+  mlir::LogicalResult lowerOps();
+  mlir::func::FuncOp get() const { return function; }
+
+  //===--------------------------------------------------------------------===//
+  // What lowerings ask for
+  //===--------------------------------------------------------------------===//
+
+  mlir::Value piece(BatchPiece piece) const { return batch[unsigned(piece)]; }
+  mlir::Value weight(mlir::StringAttr name) const {
+    return weights.lookup(name);
+  }
+  /// The cache as the last op so far has left it.
+  mlir::Value getCache() const { return cache; }
+  void setCache(mlir::Value updated) { cache = updated; }
+  /// The layer number in this function: its own argument, or a constant.
+  mlir::Value layer(mlir::ImplicitLocOpBuilder &b, int64_t layer) const;
+  /// The number of tokens in the step, an index.
+  mlir::Value numTokens();
+  /// Token ids and positions are i32 in a step and may be i64 in the model: the
+  /// i32 that the value was widened from, or null.
+  mlir::Value narrow(mlir::Value ids) const { return narrowIds.lookup(ids); }
+  /// The value in elements of that type, which narrow() knows then.
+  mlir::Value widen(mlir::ImplicitLocOpBuilder &b, mlir::Value ids,
+                    mlir::Type element);
+  /// Replaces the call of a subgraph by that of its function.
+  mlir::LogicalResult lowerCall(mllm::CallGraphOp call);
+
+private:
+  mlir::Value addArgument(mlir::Type type, llvm::Twine name);
+  /// Clones the subgraph's ops, whose types become those of the step.
+  void cloneBody(llvm::ArrayRef<mlir::Value> arguments);
+  mlir::RankedTensorType argumentType(mlir::Value value) const;
+
+  const StepModule &module;
+  mllm::SubGraphOp source;
+  const SubGraphNeeds &needs;
+  mlir::OpBuilder builder;
+  mlir::MLIRContext *context;
+  mlir::func::FuncOp function;
+
+  mlir::Value batch[numBatchPieces];
+  mlir::Value cache, layerArgument, logitRows, tokenCount;
+  llvm::DenseMap<mlir::StringAttr, mlir::Value> weights;
+  llvm::DenseMap<mlir::Value, mlir::Value> narrowIds;
+};
+
+/// The name of the entry's function.
+inline constexpr llvm::StringLiteral kStepName = "step";
+
+} // namespace llmir
+
+#endif // LLMIR_LIB_CONVERSION_MLLMTOLLM_STEPFORM_H
