@@ -23,7 +23,7 @@ extern "C" {
 #define LLMIR_COMPILER_API __attribute__((visibility("default")))
 
 /// Increased with every change of this header.
-#define LLMIR_COMPILER_API_VERSION 4
+#define LLMIR_COMPILER_API_VERSION 5
 
 /// Called by the compiling thread; `fraction` goes from 0 to 1 over the whole
 /// compilation, `stage` is a short sentence. May be null.
@@ -39,6 +39,9 @@ typedef struct LLMIRCompileOptions {
   const char *program;  ///< Text of a program to compile instead of the model's
                         ///< own, or null. Quantization, KV type, context and
                         ///< budget are then those of the .llmir file.
+  const char *graph;    ///< Text of a traced model to compile instead of what
+                        ///< the model's family makes, or null. The model gives
+                        ///< its parameters and its tokenizer.
   const char *output;   ///< Path of the .llmir file; null with emit.
   const char *target;   ///< Comma-separated CPU levels: "native" (default),
                         ///< "x86-64", "x86-64-v3", "aarch64+", …

@@ -94,15 +94,17 @@ Expected<Json> readJson(const std::string &folder, const char *name,
 
 } // namespace
 
-Expected<Checkpoint> Checkpoint::open(const std::string &path) {
-  return withoutExceptions(path, [&] { return openAny(path); });
+Expected<Checkpoint> Checkpoint::open(const std::string &path,
+                                      CheckpointUse use) {
+  return withoutExceptions(path, [&] { return openAny(path, use); });
 }
 
-Expected<Checkpoint> Checkpoint::openAny(const std::string &path) {
+Expected<Checkpoint> Checkpoint::openAny(const std::string &path,
+                                         CheckpointUse use) {
   std::error_code error;
   fs::file_status status = fs::status(path, error);
   if (fs::is_directory(status))
-    return openFolder(path);
+    return openFolder(path, use);
   if (status.type() == fs::file_type::not_found)
     return Status(StatusCode::NotFound, "there is no '" + path + "'",
                   "give a Hugging Face model directory or a .gguf file");
@@ -124,7 +126,8 @@ Expected<Checkpoint> Checkpoint::openAny(const std::string &path) {
                 "give a Hugging Face model directory or a .gguf file");
 }
 
-Expected<Checkpoint> Checkpoint::openFolder(const std::string &path) {
+Expected<Checkpoint> Checkpoint::openFolder(const std::string &path,
+                                            CheckpointUse use) {
   Checkpoint result;
   result.rootPath = path;
   result.checkpointKind = CheckpointKind::HuggingFace;
@@ -146,9 +149,11 @@ Expected<Checkpoint> Checkpoint::openFolder(const std::string &path) {
     generation = std::move(*json);
   }
   // Before the weights, which need not be present to report an unknown model.
-  auto model =
-      modelConfigFromHuggingFace(*config, generation ? &*generation : nullptr,
-                                 /*hasOutputProjection=*/false);
+  const Json *later = generation ? &*generation : nullptr;
+  auto model = use == CheckpointUse::Parameters
+                   ? tokensFromHuggingFace(*config, later)
+                   : modelConfigFromHuggingFace(*config, later,
+                                                /*hasOutputProjection=*/false);
   if (!model)
     return model.takeStatus();
   result.modelConfig = std::move(*model);

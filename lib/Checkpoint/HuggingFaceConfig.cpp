@@ -25,6 +25,8 @@ public:
       : json(json), hasOutputProjection(hasOutputProjection) {}
 
   Expected<ModelConfig> read(const Json *generation);
+  /// What a model of any architecture has.
+  Expected<ModelConfig> readOfAny(const Json *generation);
 
 private:
   Status readArchitecture();
@@ -416,6 +418,26 @@ Expected<ModelConfig> HuggingFaceConfig::read(const Json *generation) {
 }
 
 } // namespace
+
+Expected<ModelConfig> HuggingFaceConfig::readOfAny(const Json *generation) {
+  LLMIR_ASSIGN_OR_RETURN(config.architecture, json.string("model_type"));
+  LLMIR_ASSIGN_OR_RETURN(config.vocabSize,
+                         json.integer("vocab_size", 1, maxVocabSize));
+  LLMIR_ASSIGN_OR_RETURN(
+      config.contextLength,
+      json.integer("max_position_embeddings", 1, maxContext));
+  LLMIR_RETURN_IF_ERROR(readTokens(generation));
+  return std::move(config);
+}
+
+Expected<ModelConfig> tokensFromHuggingFace(const Json &config,
+                                            const Json *generation) {
+  Expected<JsonReader> reader = JsonReader::of(config, configName);
+  if (!reader)
+    return reader.takeStatus();
+  return HuggingFaceConfig(*reader, /*hasOutputProjection=*/false)
+      .readOfAny(generation);
+}
 
 Expected<ModelConfig> modelConfigFromHuggingFace(const Json &config,
                                                  const Json *generation,

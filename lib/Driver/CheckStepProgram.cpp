@@ -55,6 +55,8 @@ public:
 private:
   LogicalResult checkParts();
   LogicalResult checkCodeOp(Operation &op);
+  /// Whether the artifact has a constant of that name and value.
+  bool isOfBase(ConstantOp constant);
   LogicalResult checkWeights();
   LogicalResult checkWeight(WeightOp weight);
   LogicalResult checkInstruction(InstructionOp op);
@@ -165,6 +167,14 @@ LogicalResult StepProgramChecker::checkCodeOp(Operation &op) {
 // Weights
 //===----------------------------------------------------------------------===//
 
+bool StepProgramChecker::isOfBase(ConstantOp constant) {
+  for (FragmentOp fragment : base.getOps<FragmentOp>())
+    for (auto known : fragment.getBody().getOps<ConstantOp>())
+      if (known.getSymName() == constant.getSymName())
+        return known.getValue() == constant.getValue();
+  return false;
+}
+
 LogicalResult StepProgramChecker::checkWeights() {
   for (FragmentOp fragment : base.getOps<FragmentOp>())
     for (WeightOp weight : fragment.getBody().getOps<WeightOp>())
@@ -175,9 +185,10 @@ LogicalResult StepProgramChecker::checkWeights() {
       if (auto weight = dyn_cast<WeightOp>(op))
         if (failed(checkWeight(weight)))
           return failure();
-      if (isa<ConstantOp>(op))
-        return op.emitOpError("is for programs of functions; a step's weights "
-                              "are those of the artifact");
+      if (auto constant = dyn_cast<ConstantOp>(op);
+          constant && !isOfBase(constant))
+        return op.emitOpError("is not a constant of the artifact, whose packed "
+                              "weights a program uses; leave it as it was");
     }
   return success();
 }
@@ -225,10 +236,10 @@ LogicalResult StepProgramChecker::checkInstruction(InstructionOp op) {
 }
 
 LogicalResult StepProgramChecker::checkKernel(KernelOpInterface kernel) {
-  if (kernel.hasFixedSize())
+  if (kernel.hasFixedSize() && kernel.getCacheGeometry())
     return kernel->emitOpError(
-        "has a fixed size, which only kernels of functions may have; kernels "
-        "of a step get their sizes from the step");
+        "accesses the cache for a fixed number of tokens, as kernels of "
+        "functions do; those of a step get theirs from the step");
   for (NamedAttribute attribute : kernel->getDiscardableAttrs())
     if (attribute.getName() != kLabelAttr && !attribute.getNameDialect())
       return kernel->emitOpError("has the unknown attribute '")

@@ -221,16 +221,20 @@ Status Compilation::checkOptions() {
 }
 
 Status Compilation::readCheckpoint() {
-  Expected<Checkpoint> opened = Checkpoint::open(options.model);
+  Expected<Checkpoint> opened = Checkpoint::open(
+      options.model,
+      options.graph.empty() ? CheckpointUse::Model : CheckpointUse::Parameters);
   if (!opened)
     return opened.takeStatus();
   checkpoint = std::move(*opened);
+  config = checkpoint->config();
   resolveKVFormat();
   if (!options.form && !options.output.empty()) // Only artifacts contain it.
     LLMIR_RETURN_IF_ERROR(readTokenizer());
-  const ModelConfig &config = checkpoint->config();
-  note(config.architecture + ", " + std::to_string(config.numLayers) +
-       " layers, " + std::to_string(checkpoint->tensors().size()) + " tensors");
+  note(config.architecture + ", " +
+       (options.graph.empty() ? std::to_string(config.numLayers) + " layers, "
+                              : std::string()) +
+       std::to_string(checkpoint->tensors().size()) + " tensors");
   return Status::ok();
 }
 
@@ -238,11 +242,17 @@ Status Compilation::readCheckpoint() {
 // Frontend, llm, optimize, lower
 //===----------------------------------------------------------------------===//
 
-Status Compilation::trace() {
-  context = createCompilerContext();
+Expected<OwningOpRef<ModuleOp>> Compilation::readModel() {
+  if (!options.graph.empty())
+    return readGraph();
   FrontendOptions frontend;
   frontend.contextLength = options.contextLength;
-  auto traced = traceCheckpoint(*context, *checkpoint, frontend);
+  return traceCheckpoint(*context, *checkpoint, frontend);
+}
+
+Status Compilation::trace() {
+  context = createCompilerContext();
+  auto traced = readModel();
   if (!traced)
     return traced.takeStatus();
   module = std::move(*traced);

@@ -41,6 +41,9 @@ readOptions(const LLMIRCompileOptions &given) {
     return Status(StatusCode::InvalidArgument,
                   "context and token budget are given with a program",
                   "leave them out: they are those of the .llmir file");
+  if (given.program && given.graph)
+    return Status(StatusCode::InvalidArgument,
+                  "a program and a graph are given", "give one of them");
   if (given.recipe && given.quantize)
     return Status(StatusCode::InvalidArgument,
                   "both a recipe and a scheme for all projections are given",
@@ -56,6 +59,7 @@ readOptions(const LLMIRCompileOptions &given) {
   options.recipe = std::move(*recipe);
   options.model = given.model;
   options.program = textOr(given.program, "");
+  options.graph = textOr(given.graph, "");
   options.output = textOr(given.output, "");
   options.target = textOr(given.target, "native");
   options.kv = textOr(given.kv, "auto");

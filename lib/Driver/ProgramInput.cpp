@@ -15,6 +15,8 @@
 #include "llmir/Artifact/Artifact.h"
 #include "llmir/Codegen/Passes.h"
 #include "llmir/Dialect/Diagnostics.h"
+#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/ModelFacts.h"
 #include "llmir/Driver/Compilation.h"
 #include "llmir/MLLMText/MLIRForms.h"
 #include "llmir/MLLMText/Text.h"
@@ -92,8 +94,15 @@ static int nestingOf(std::string_view text) {
 Expected<OwningOpRef<ModuleOp>> parseProgram(MLIRContext &context,
                                              std::string_view text,
                                              const std::string &name) {
-  const std::string advice =
-      "'llmir-translate --disassemble-program FILE.llmir' shows the form";
+  return parseModule(
+      context, text, name,
+      "'llmir-translate --disassemble-program FILE.llmir' shows the form");
+}
+
+Expected<OwningOpRef<ModuleOp>> parseModule(MLIRContext &context,
+                                            std::string_view text,
+                                            const std::string &name,
+                                            const std::string &advice) {
   if (text.size() > kMaxTextBytes)
     return Status(StatusCode::InvalidFile,
                   "'" + name + "' has " + std::to_string(text.size()) +
@@ -125,6 +134,57 @@ Expected<OwningOpRef<ModuleOp>> parseProgram(MLIRContext &context,
 //===----------------------------------------------------------------------===//
 // Stages
 //===----------------------------------------------------------------------===//
+
+Expected<OwningOpRef<ModuleOp>> Compilation::readGraph() {
+  Expected<MappedFile> file = MappedFile::open(options.graph);
+  if (!file)
+    return file.takeStatus();
+  auto parsed = parseModule(
+      *context, file->text(), options.graph,
+      "'llmir compile MODEL --emit mllm' shows the form of a traced model");
+  if (!parsed)
+    return parsed.takeStatus();
+  FailureOr<mllm::ModelFacts> facts = failure();
+  LLMIR_RETURN_IF_ERROR(withDiagnostics(
+      *context, StatusCode::InvalidFile, "'" + options.graph + "': ",
+      "ModelFacts::write() gives a traced module the attribute", [&] {
+        facts = mllm::ModelFacts::read(**parsed);
+        return LogicalResult(facts);
+      }));
+  mllm::SubGraphOp entry = mllm::entrySubGraph(**parsed);
+  auto logits = entry && entry.getNumResults() == 1
+                    ? dyn_cast<RankedTensorType>(entry.getResultTypes()[0])
+                    : RankedTensorType();
+  if (logits && logits.getRank() > 0 &&
+      logits.getShape().back() != facts->vocabSize)
+    return Status(StatusCode::InvalidFile,
+                  "'" + options.graph + "' returns " +
+                      std::to_string(logits.getShape().back()) +
+                      " logits for each token, but its vocab_size is " +
+                      std::to_string(facts->vocabSize),
+                  "give the size of the vocabulary in mllm.model");
+  if (options.contextLength > facts->contextLength)
+    return Status(StatusCode::InvalidArgument,
+                  "the context is " + std::to_string(options.contextLength) +
+                      " tokens, but '" + options.graph + "' was traced for " +
+                      std::to_string(facts->contextLength),
+                  "give a number up to that, or 0 for all of them");
+  if (facts->vocabSize != config.vocabSize)
+    return Status(StatusCode::InvalidFile,
+                  "'" + options.graph + "' has a vocabulary of " +
+                      std::to_string(facts->vocabSize) + ", '" + options.model +
+                      "' one of " + std::to_string(config.vocabSize),
+                  "give the checkpoint that the graph was traced for");
+  config.architecture = facts->architecture;
+  config.numLayers = facts->numLayers;
+  config.numHeads = facts->numHeads;
+  config.numKVHeads = facts->numKVHeads;
+  config.headDim = facts->headDim;
+  config.hiddenSize = facts->hiddenSize;
+  config.intermediateSize = facts->intermediateSize;
+  config.contextLength = facts->contextLength;
+  return parsed;
+}
 
 Status Compilation::readBase() {
   auto opened = Artifact::open(options.model);

@@ -39,6 +39,12 @@ Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 parseProgram(mlir::MLIRContext &context, std::string_view text,
              const std::string &name);
 
+/// The same for any module of the project's dialects; `advice` says where its
+/// form can be seen.
+Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+parseModule(mlir::MLIRContext &context, std::string_view text,
+            const std::string &name, const std::string &advice);
+
 /// Checks that a program can run on the weight section and the cache of an
 /// artifact: `base` is the artifact's own program, `info` its metadata. Reports
 /// errors at the ops. Checks

@@ -57,7 +57,6 @@ static std::string describeWeights(const Checkpoint &checkpoint,
 }
 
 ArtifactInfo Compilation::infoOfCheckpoint() const {
-  const ModelConfig &config = checkpoint->config();
   ArtifactInfo info;
   info.modelName = config.modelName;
   info.architecture = config.architecture;
@@ -65,11 +64,11 @@ ArtifactInfo Compilation::infoOfCheckpoint() const {
   // A tensor, or a slice of it, may be packed in two ways.
   std::set<std::pair<std::string, int64_t>> counted;
   for (const PackJob &job : jobs)
-    if (counted.insert({job.source, job.firstRow}).second)
+    if (!job.constant && counted.insert({job.source, job.firstRow}).second)
       info.parameterCount +=
           static_cast<uint64_t>(job.matrices) * job.rows * job.columns;
   for (const PackJob &job : jobs)
-    if (!job.isVector)
+    if (!job.isVector && !job.constant)
       info.matrices.push_back(
           {job.offset, job.bytes / job.matrices, job.matrices});
 

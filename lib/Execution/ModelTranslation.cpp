@@ -180,7 +180,8 @@ static LogicalResult interpretModel(Operation *op, raw_ostream &output) {
     return op->emitError("--ids must be token ids separated by commas, with ; "
                          "between steps, not '")
            << commandLine().ids << "'";
-  Expected<Checkpoint> checkpoint = Checkpoint::open(commandLine().checkpoint);
+  Expected<Checkpoint> checkpoint =
+      Checkpoint::open(commandLine().checkpoint, CheckpointUse::Parameters);
   if (!checkpoint)
     return op->emitError(checkpoint.status().message());
   ModelState state;

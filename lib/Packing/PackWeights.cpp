@@ -109,6 +109,27 @@ private:
 };
 } // namespace
 
+/// The tensor that a job packs.
+static Expected<CheckpointTensor> tensorOf(const Checkpoint &checkpoint,
+                                           const PackJob &job) {
+  if (!job.constant) {
+    Expected<const CheckpointTensor *> stored = checkpoint.tensor(job.source);
+    if (!stored)
+      return stored.takeStatus();
+    return **stored;
+  }
+  CheckpointTensor tensor;
+  tensor.name = job.source;
+  tensor.format = TensorFormat::F32;
+  tensor.storageName = "F32";
+  tensor.shape = {job.rows};
+  if (!job.isVector)
+    tensor.shape.push_back(job.columns);
+  tensor.bytes = {reinterpret_cast<const uint8_t *>(job.constant->data()),
+                  job.constant->size() * sizeof(float)};
+  return tensor;
+}
+
 Status packWeights(const Checkpoint &checkpoint,
                    const std::vector<PackJob> &jobs, ArtifactWriter &writer,
                    const std::function<void(const PackProgress &)> &progress) {
@@ -118,10 +139,10 @@ Status packWeights(const Checkpoint &checkpoint,
   LLMIR_RETURN_IF_ERROR(writer.beginSection(ArtifactSection::Weights));
   PieceWriter pieces(writer);
   for (const PackJob &job : jobs) {
-    Expected<const CheckpointTensor *> tensor = checkpoint.tensor(job.source);
+    Expected<CheckpointTensor> tensor = tensorOf(checkpoint, job);
     if (!tensor)
       return tensor.takeStatus();
-    Expected<TensorPacker> packer = TensorPacker::create(**tensor, job);
+    Expected<TensorPacker> packer = TensorPacker::create(*tensor, job);
     if (!packer)
       return packer.takeStatus();
     for (int64_t tile = 0; tile < packer->numTiles();) {
@@ -132,8 +153,8 @@ Status packWeights(const Checkpoint &checkpoint,
         return noMemory();
       LLMIR_RETURN_IF_ERROR(packTiles(*packer, tile, end, piece));
       LLMIR_RETURN_IF_ERROR(pieces.write());
-      if ((*tensor)->file)
-        (*tensor)->file->release(packer->storedBytes(tile, end));
+      if (tensor->file)
+        tensor->file->release(packer->storedBytes(tile, end));
       tile = end;
       done.bytes += bytes;
       std::chrono::duration<double> passed =

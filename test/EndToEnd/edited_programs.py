@@ -231,7 +231,7 @@ def refusals(bench):
     yield "another shape of a weight", re.sub(r"(kernel\.linear .*?)rows = \d+", r"\g<1>rows = 16", text, 1), (
         "and weight @",)
     yield "a kernel that does not exist", text.replace("kernel.rms_norm ", "kernel.rms_nor "), ("rms_nor",)
-    yield "a kernel of functions", fixed_kernel(text), ("has a fixed size",)
+    yield "a kernel of fixed size on rows of a worker", fixed_kernel(text), ("which is per_worker and has",)
     yield "a call", re.sub(r"mllm\.kernel\.rope_angles .*", "mllm.program.call @f()", text), ("@f",)
     yield "another entry", text.replace("@llmir_step", "@main"), ("@llmir_step",)
     yield "a function", text.replace("  mllm.program.fragment @weights", (

@@ -29,7 +29,7 @@ using namespace llmir::cli;
 namespace {
 
 struct CompileFlags {
-  std::string model, program, weightsOf, output, emit, stopAfter;
+  std::string model, graph, program, weightsOf, output, emit, stopAfter;
   std::string target = "native", quantize = "none", recipe, kv = "auto";
   int64_t context = 0;
   int64_t tokenBudget = 0;
@@ -146,6 +146,7 @@ static Outcome compile(const CompileFlags &flags) {
   options.model =
       flags.program.empty() ? flags.model.c_str() : flags.weightsOf.c_str();
   options.program = orNull(flags.program);
+  options.graph = orNull(flags.graph);
   options.target = flags.target.c_str();
   if (flags.recipe.empty())
     options.quantize = flags.quantize.c_str();
@@ -181,6 +182,8 @@ void cli::addCompileCommand(CommandLine &line) {
   CLI::App &command = line.add("compile", "Compile a checkpoint to an artifact",
                                "llmir compile models/demo -o demo.llmir\n"
                                "  llmir compile models/demo --emit llm\n"
+                               "  llmir compile DIRECTORY --graph own.mlir -o "
+                               "own.llmir\n"
                                "  llmir compile models/demo -o demo.llmir "
                                "--recipe 'head=q8,*.mlp.*=int4:g128,*=int8'" +
                                    stagesAndForms());
@@ -193,6 +196,13 @@ void cli::addCompileCommand(CommandLine &line) {
       "compile this program (as 'llmir-translate --disassemble-program' writes "
       "one) instead of a model",
       "FILE");
+  addOption(
+      command, "--graph", flags->graph,
+      "compile this traced model (as --emit mllm writes one, or a program "
+      "that traces a model of its own), of which MODEL gives the "
+      "parameters and the tokenizer",
+      "FILE")
+      ->excludes(program);
   addOption(command, "--weights-of", flags->weightsOf,
             "with --program: the artifact whose weights, cache, limits and "
             "tokenizer it uses",

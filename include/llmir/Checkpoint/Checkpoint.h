@@ -32,6 +32,14 @@ namespace llmir {
 
 enum class CheckpointKind { HuggingFace, GGUF };
 
+/// What a checkpoint is opened for.
+enum class CheckpointUse {
+  Model,      ///< A model of a family: the whole config must be valid.
+  Parameters, ///< Those of a graph that the caller has. A directory's config
+              ///< may name any architecture, and gives vocabulary, context
+              ///< length and special tokens only.
+};
+
 /// Owns the mappings; its tensors, config and metadata are read-only and may be
 /// read from any thread. Weights are not copied.
 class Checkpoint {
@@ -40,7 +48,8 @@ public:
   /// model.safetensors.index.json) or a .gguf file (the first part of a split
   /// model). Everything is validated before this returns; failures name the
   /// file and the field. Pickles (.bin, .pt) are never read.
-  static Expected<Checkpoint> open(const std::string &path);
+  static Expected<Checkpoint> open(const std::string &path,
+                                   CheckpointUse use = CheckpointUse::Model);
 
   Checkpoint(Checkpoint &&) = default;
   Checkpoint &operator=(Checkpoint &&) = default;
@@ -70,8 +79,10 @@ public:
 
 private:
   Checkpoint() = default;
-  static Expected<Checkpoint> openAny(const std::string &path);
-  static Expected<Checkpoint> openFolder(const std::string &path);
+  static Expected<Checkpoint> openAny(const std::string &path,
+                                      CheckpointUse use);
+  static Expected<Checkpoint> openFolder(const std::string &path,
+                                         CheckpointUse use);
   static Expected<Checkpoint> openGGUF(const std::string &path);
   Status indexTensors();
 

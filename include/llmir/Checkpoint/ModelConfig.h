@@ -89,6 +89,12 @@ Expected<ModelConfig> modelConfigFromHuggingFace(const Json &config,
                                                  const Json *generation,
                                                  bool hasOutputProjection);
 
+/// Reads from the same files only what a model of any architecture has:
+/// model_type, vocab_size, max_position_embeddings, and the special tokens and
+/// defaults of generation. The other fields are 0.
+Expected<ModelConfig> tokensFromHuggingFace(const Json &config,
+                                            const Json *generation);
+
 /// Reads the keys of a GGUF file; the tensors present decide about biases,
 /// tying and frequency divisors. Failures as above, naming the file and the
 /// key.

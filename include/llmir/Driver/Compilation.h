@@ -48,6 +48,9 @@ struct CompilationOptions {
   /// The text of a program to compile instead of a checkpoint; quantization, KV
   /// type, context and budget are then those of the artifact.
   std::string program;
+  /// The text of a traced model to compile instead of the trace of the
+  /// checkpoint's family; the checkpoint provides its parameters and tokenizer.
+  std::string graph;
   std::string output;              ///< The .llmir file; empty if `form` is set.
   std::string target = "native";   ///< A list for targetsFromNames().
   mllm::QuantizationRecipe recipe; ///< Quantization recipe; empty: none.
@@ -82,6 +85,9 @@ private:
   Status runStage(Stage stage);
   Status readCheckpoint();
   Status trace();
+  /// The model as its family traces it, or the text of a traced one.
+  Expected<mlir::OwningOpRef<mlir::ModuleOp>> readModel();
+  Expected<mlir::OwningOpRef<mlir::ModuleOp>> readGraph();
   Status applyRecipe();
   Status lowerToStep();
   Status optimize();
@@ -126,6 +132,7 @@ private:
   std::vector<const CPULevel *> levels; ///< One image per target.
   KVFormat kvFormat = KVFormat::F32;
   std::optional<Checkpoint> checkpoint;
+  ModelConfig config; ///< Of the checkpoint, or of the graph.
   std::shared_ptr<const Artifact>
       base; ///< With a program: the artifact with the weights.
   std::vector<uint8_t> tokenizer; ///< As stored; empty if the model has none.

@@ -15,9 +15,27 @@
 #define LLMIR_PACKING_FROMPROGRAM_H
 
 #include "llmir/Dialect/MLLM/MLLMProgramOps.h"
+#include "llmir/Dialect/MLLM/ProgramAttrs.h"
 #include "llmir/Packing/PackWeights.h"
 
 namespace llmir {
+
+/// The elements of the constant that the weight of a step is made of; null for
+/// a weight of the checkpoint, or if the constant is not f32 in the text.
+inline std::shared_ptr<const std::vector<float>>
+constantOf(mllm::program::WeightOp weight, llvm::StringRef source) {
+  if (!weight->hasAttr(mllm::program::kFromConstantAttr))
+    return nullptr;
+  for (auto constant :
+       weight->getBlock()->getOps<mllm::program::ConstantOp>()) {
+    if (constant.getSymName() != source)
+      continue;
+    if (auto values = constant.getValue().tryGetValues<float>())
+      return std::make_shared<const std::vector<float>>(values->begin(),
+                                                        values->end());
+  }
+  return nullptr;
+}
 
 /// The packing job of one of the weight's sources.
 inline PackJob makePackJob(mllm::program::WeightOp weight, size_t source) {
@@ -37,6 +55,7 @@ inline PackJob makePackJob(mllm::program::WeightOp weight, size_t source) {
   }
   job.isTransposed = weight.getTransposed();
   job.integers = IntegerFormat::fromName(weight.getFormat().str());
+  job.constant = constantOf(weight, job.source);
   return job;
 }
 

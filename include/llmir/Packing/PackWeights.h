@@ -20,6 +20,7 @@
 #include "llmir/Support/IntegerLayout.h"
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,6 +43,9 @@ struct PackJob {
   /// The integer format of a matrix: that of its blocks, or of its
   /// quantization; if absent, the matrix is packed as stored.
   std::optional<IntegerFormat> integers = {};
+  /// The elements themselves, row-major, where they are a constant of the
+  /// program and not a tensor of the checkpoint.
+  std::shared_ptr<const std::vector<float>> constant = {};
 };
 
 /// The progress of packing.

@@ -140,9 +140,9 @@ def MLLMProgram_ConstantOp : MLLM_ProgramOp<"constant", [Symbol]> {
   let summary = "Compile-time constant values, by name"
                 " for inputs and weights";
   let description = [{
-    The executor of the program writes the values to the inputs, and packs them
-    into the weights, that name the constant as their source. A step's program
-    has no constants: its weights come from the checkpoint.
+    In a program of a function, the values are written into the inputs, and
+    packed into the weights, that name the constant as their source. In a step
+    they are packed into weights when the artifact is written.
 
     Example: `mllm.program.constant @constant0 dense<[0, 4, 8]> : tensor<3xi32>`
   }];
