@@ -140,7 +140,8 @@ private:
 } // namespace
 
 Parameters load(const std::string &path) {
-  Expected<Checkpoint> checkpoint = Checkpoint::open(path);
+  Expected<Checkpoint> checkpoint =
+      Checkpoint::open(path, CheckpointUse::Parameters);
   if (!checkpoint)
     return Parameters(checkpoint.takeStatus());
   return Parameters(std::make_shared<FromCheckpoint>(std::move(*checkpoint)));
