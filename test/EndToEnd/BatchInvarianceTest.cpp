@@ -314,6 +314,7 @@ TEST_P(BatchInvariance, RandomSchedules) {
 INSTANTIATE_TEST_SUITE_P(
     Models, BatchInvariance,
     testing::Combine(testing::Values("f32", "bf16", "f16", "q8_0", "q4_0",
-                                     "q4_k_m", "int4", "gpt2"),
+                                     "q4_k_m", "int4", "gpt2", "own_1", "own_2",
+                                     "own_3"),
                      testing::Values(1, 2, 3, 5)),
     BatchTest::nameOf);

@@ -12,9 +12,10 @@ import os
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "reference"))
+sys.path[:0] = [os.path.join(os.path.dirname(HERE), folder) for folder in ("reference", "Property")]
 
 import make_tiny  # noqa: E402
+import random_decoders  # noqa: E402
 from checks import Command, fresh_folder, work_parser  # noqa: E402
 
 # Grouped queries, sizes that are not multiples of tiles if blocks of weights allow them, and
@@ -50,7 +51,23 @@ for kv, shape in (("f32", dict(family="llama3", dtype="bf16", heads=4, kv_heads=
     MODELS["long_" + kv] = (dict(LONG, **shape), None, ["--kv", kv])
 
 
+# Decoders that no family has, of random ops: their seeds.
+DECODERS = {"own_%d" % seed: seed for seed in (1, 2, 3)}
+
+
+def compile_decoder(options, name):
+    decoder = random_decoders.Decoder(DECODERS[name])
+    directory = os.path.join(options.work, name)
+    random_decoders.write_checkpoint(directory, decoder, decoder.write())
+    Command(options.llmir)("compile", directory, "--graph", os.path.join(directory, "graph.mlir"), "-o",
+                           os.path.join(options.work, name + ".llmir"), "--target", options.target, "--kv", "f32",
+                           "--token-budget", "100")
+
+
 def compile_model(options, name):
+    if name in DECODERS:
+        compile_decoder(options, name)
+        return
     shape, gguf_type, flags = MODELS[name]
     config, weights = make_tiny.make(**shape)
     model = os.path.join(options.work, name + (".gguf" if gguf_type else ""))
@@ -65,13 +82,14 @@ def compile_model(options, name):
 def main():
     parser = work_parser(__doc__, "llmir")
     parser.add_argument("--target", default="native", help="as llmir compile has it")
-    parser.add_argument("models", nargs="*", metavar="MODEL", help=", ".join(MODELS))
+    known = list(MODELS) + list(DECODERS)
+    parser.add_argument("models", nargs="*", metavar="MODEL", help=", ".join(known))
     options = parser.parse_args()
     for name in options.models:
-        if name not in MODELS:
-            parser.error("no model %r; there are %s" % (name, ", ".join(MODELS)))
+        if name not in known:
+            parser.error("no model %r; there are %s" % (name, ", ".join(known)))
     fresh_folder(options.work)
-    for name in options.models or [name for name in MODELS if not name.startswith("long")]:
+    for name in options.models or [name for name in known if not name.startswith("long")]:
         compile_model(options, name)
 
 
