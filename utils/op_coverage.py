@@ -243,7 +243,6 @@ class MLLMDialect(Dialect):
     evaluator = (r"\((?:mllm::)?{op}(?: op)?,\s*Evaluation\b|\btable\.add\(\w+<mllm::{op}\b"
                  r"|\bRunner::run\w*\(mllm::{op} op\)|_cast<mllm::{op}>\(")
     lowerings = (
-        ("lib/Conversion/MLLMToLLM/MLLMToLLM.cpp", r"(?:\[&\]\(|_cast<|isa<)(?:mllm::)?{op}\b", "step"),
         ("lib/Conversion/MLLMToLLM", r"\btable\.add<mllm::{op}>", "function"),
         ("lib/Conversion/MLLMToLLM/FunctionForm.cpp", r"_cast<mllm::{op}>\(|getOps<mllm::{op}>", "function"),
         ("lib/Conversion/LLMToProgram", r"\btable\.add\w*<mllm::{op}>|lookupSymbol<mllm::{op}>", "function"),
@@ -258,21 +257,33 @@ class MLLMDialect(Dialect):
     introduction = (
         "`verifier`: the labeled rules beyond the constraints of the operands' types. `types`: whether the types of",
         "results follow from operands and attributes. `reference`: where the interpreter evaluates the op. `bound`: the",
-        "NMSE of compiled code to it, 0 where it is exact. `lowering`: `step` in decoders, `function` in functions of",
-        "static shapes, `machine code` from a program, `emitter` from a kernel. `three syntaxes`: MLIR's pretty and generic text and its",
+        "NMSE of compiled code to it, 0 where it is exact. `lowering`: `function` to functions and steps by the table of",
+        "lowerings, `machine code` from a program, `emitter` from a kernel. `in a step`: in a model that is served,",
+        "whose batch is ragged; what combines tokens other than through the cache is refused by name. `three syntaxes`: MLIR's pretty and generic text and its",
         "bytecode. `notation`: the MLLM text format. `NumPy`: cases against an independent computation. `executed by`:",
         "tests that compare compiled code with the reference.")
 
     def all_columns(self):
         return {"verifier": self.verifier, "types": self.types, "reference": self.reference, "bound": self.bound,
-                "canonicalization": self.canonicalization, "lowering": self.lowering,
+                "canonicalization": self.canonicalization, "lowering": self.lowering, "in a step": self.step,
                 "three syntaxes": self.round_trips, "notation": self.notation, "negative tests": self.negative_tests,
                 "NumPy": self.oracle, "executed by": self.executed_by}
 
     def lowerings_of(self, op):
         """Classes of other levels may have the same names as those of programs and kernels."""
-        own = {"program": ("machine code",), "kernel": ("emitter",)}.get(op.mnemonic.split(".")[0], ("step", "function"))
+        own = {"program": ("machine code",), "kernel": ("emitter",)}.get(op.mnemonic.split(".")[0], ("function",))
         return [each for each in self.lowerings if each[2] in own]
+
+    def step(self, op):
+        """Whether a step may have the op: a rule follows the tokens through it."""
+        if op.mnemonic.startswith(("program.", "kernel.")):
+            return "in its program"
+        rules = without_comments(read("lib/Conversion/MLLMToLLM/TokenDimensions.cpp"))
+        if re.search(rf"\.Case(?:<[^>]*\b{op.cpp_class}\b[^>]*>|\(\s*\[&\]\({op.cpp_class}\b)"
+                     rf"|visit\({op.cpp_class} |dyn_cast<{op.cpp_class}>|isa<[^>]*\b(?:FreeOp|ReturnOp)[^>]*\b{op.cpp_class}\b|isa<{op.cpp_class}\b",
+                     rules):
+            return "per token"
+        return ""
 
     def reference(self, op):
         """The same holds for what is interpreted."""
