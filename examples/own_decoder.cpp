@@ -11,7 +11,7 @@
 //
 //   own_decoder DIRECTORY GRAPH.mlir
 //   llmir compile DIRECTORY --graph GRAPH.mlir -o own.llmir
-//   llmir run own.llmir -p "Once"
+//   llmir run own.llmir "Once"
 //
 // DIRECTORY contains the parameters (model.safetensors), the tokenizer, and a
 // config.json with vocab_size, max_position_embeddings and the special tokens.

@@ -69,7 +69,7 @@ def main():
     exact = interpreted(Command(options.llmir_translate), directory, [ids[:12], ids[12:17]] + [[i] for i in ids[17:]])
     error = nmse(step_logits(llmir, directory, artifact, ids), exact)
     checks("logits", error <= F32_BOUND, "nmse %.1e" % error)
-    answer = json.loads(llmir("run", artifact, "-p", "Once", "-n", "8", "--temp", "0", "--json"))
+    answer = json.loads(llmir("run", artifact, "Once", "-n", "8", "--temp", "0", "--json"))
     checks("text", len(answer["ids"]) == 8, answer["ids"])
     refused = llmir.refuse("compile", directory, "-o", artifact)
     checks("without the graph", "own-decoder" in refused and "does not support" in refused, refused)

@@ -395,7 +395,7 @@ func.func @case(%w: memref<8192xi8>, %y: memref<63x64xf32>) {
 
 func.func @case(%w: memref<64xf32>, %y: memref<1x48xf32>) {
   // RULE: kernel.unpack_weight.c3 (columns)
-  // expected-error@+1 {{expected contiguous static rows of 64 columns or more}}
+  // expected-error@+1 {{expected contiguous static rows of 64 or more columns}}
   mllm.kernel.unpack_weight weights(%w : memref<64xf32>) outs(%y : memref<1x48xf32>) {rows = 1, columns = 64}
   return
 }
@@ -404,7 +404,7 @@ func.func @case(%w: memref<64xf32>, %y: memref<1x48xf32>) {
 
 func.func @case(%y: memref<8x0xi32>) {
   // RULE: kernel.token_ids.c1
-  // expected-error@+1 {{expected contiguous static rows of 1 columns or more}}
+  // expected-error@+1 {{expected contiguous static rows of 1 or more columns}}
   mllm.kernel.token_ids outs(%y : memref<8x0xi32>) {by_position}
   return
 }
