@@ -21,13 +21,13 @@ namespace ll = mlir::llm;
 
 namespace llmir {
 
-/// The geometry of a cache, as its kernels have it.
+/// The geometry of a cache, in the form used by kernels.
 static kernel::CacheGeometry geometryOf(ll::PagedKVCacheType cache) {
-  // Bytes are what a tensor is never stored in by itself.
+  // Unlike tensors, caches may have byte elements.
   std::string name = cache.getElementType().isInteger(8)
                          ? kvFormatName(KVFormat::Q8)
                          : mllm::storedFormatName(cache.getElementType());
-  // The context owns the name.
+  // The name is owned by the context.
   StringRef format = StringAttr::get(cache.getContext(), name).getValue();
   return {format, static_cast<int64_t>(cache.getNumHeads()),
           static_cast<int64_t>(cache.getHeadDim()),
@@ -35,7 +35,7 @@ static kernel::CacheGeometry geometryOf(ll::PagedKVCacheType cache) {
           static_cast<int64_t>(cache.getBlockSize())};
 }
 
-/// One row per token: the step's, or those of a function, whatever the shape.
+/// One row per token, of a step or of a function, for any shape.
 static FailureOr<RowsValue> lookupRows(ProgramConversion &c, Operation *op,
                                        Value tensor, int64_t columns) {
   return c.hasStaticRows() ? c.lookup(op, tensor, columns)
@@ -46,7 +46,7 @@ static FailureOr<RowsValue> lookupRows(ProgramConversion &c, Operation *op,
 // append_kv
 //===----------------------------------------------------------------------===//
 
-/// Says why a batched append is still there: others are lowered before.
+/// Reports a batched append, which an earlier pass lowers if possible.
 static LogicalResult refuseBatched(Operation *op, Value keys,
                                    ll::PagedKVCacheType cache) {
   ArrayRef<int64_t> shape = tensorShape(keys.getType());
@@ -111,7 +111,7 @@ static LogicalResult convert(ProgramConversion &c, ll::LookupKVOp op) {
   RowsValue values = c.createResult(op.getValues(), like,
                                     geometry.kvHeads * geometry.valueDim);
   if (like.rows == 0)
-    return success(); // No row: nothing to gather.
+    return success(); // There are no rows to gather.
   c.kernel<kernel::LookupKVOp>(
       op.getLoc(),
       kernelName(Twine("lookup_kv_") + geometry.format,
@@ -125,7 +125,7 @@ static LogicalResult convert(ProgramConversion &c, ll::LookupKVOp op) {
 // paged_attention
 //===----------------------------------------------------------------------===//
 
-/// Makes kernels of a step find its sequences, as the runtime gives them.
+/// Binds the sequences of a step, which the runtime provides.
 template <typename OpTy>
 static LogicalResult bindStep(ProgramConversion &c, OpTy op, Value blocks) {
   if (!op.isRagged())
@@ -137,8 +137,7 @@ static LogicalResult bindStep(ProgramConversion &c, OpTy op, Value blocks) {
       failed(c.bindField(op, op.getQueryOffsets(), StepField::query_offsets)));
 }
 
-/// Makes kernels of a function find its sequences, in arrays that they can
-/// trust.
+/// Binds the sequences of a function, in validated arrays.
 template <typename OpTy>
 static LogicalResult bindBatch(ProgramConversion &c, OpTy op,
                                ll::PagedKVCacheType cache,
@@ -188,7 +187,8 @@ static LogicalResult attend(ProgramConversion &c, OpTy op,
         kind + "_" + Twine(attention.cache.format),
         {attention.heads, attention.cache.kvHeads, attention.cache.headDim});
   };
-  if (c.hasStaticRows()) { // Only a runtime says when to split.
+  if (c.hasStaticRows()) { // Attention is split only at the request of a
+                           // runtime.
     attention.attend(c, op.getLoc(), name("paged_attention"), *query,
                      /*partials=*/Value(), out);
     return success();

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ops in which ranks meet, and the shards of tensors. Ranks are buffers of one
-// program: a collective is a kernel that reads those of its group, in ascending
-// order of the ranks.
+// Collectives, and shards of tensors. Ranks are buffers of one program: a
+// collective is a kernel that reads those of its group, in ascending order of
+// the ranks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ namespace ll = mlir::llm;
 
 namespace llmir {
 
-/// The box that is slice `index` of `count` in dimension `dim`.
+/// The box of slice `index` of `count` in dimension `dim`.
 static ElementBox sliceBox(ArrayRef<int64_t> shape, int64_t dim, int64_t count,
                            int64_t index) {
   ElementBox box;
@@ -33,7 +33,8 @@ static ElementBox sliceBox(ArrayRef<int64_t> shape, int64_t dim, int64_t count,
   return box;
 }
 
-/// The first rank of each group; fails where groups do not fit the ranks.
+/// The first rank of each group; fails if the ranks cannot be divided into
+/// groups.
 static FailureOr<SmallVector<int64_t>>
 groupsOf(ProgramConversion &c, Operation *op, int64_t groupSize) {
   if (c.numRanks() % groupSize != 0)
@@ -102,7 +103,7 @@ static Combination combinationNamed(StringRef name) {
       .Default(Combination::Sum);
 }
 
-/// The members' values combined element by element.
+/// Element-wise reduction of the members' values.
 static RowsValue combine(ProgramConversion &c, Location loc, StringRef how,
                          ArrayRef<RowsValue> members, Type element) {
   RowsValue out =

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Attention of tensors: their keys and values go to a cache in the arena, with
-// blocks in order, from which the kernel of paged attention reads them.
+// Attention of tensors: keys and values are written to a cache in the arena,
+// with consecutive blocks, which is read by the kernel of paged attention.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@ namespace llmir {
 static constexpr int64_t kBlockSize = 16;
 
 namespace {
-/// Sizes of one attention, and where its keys are.
+/// Sizes of one attention op, and the slots of its keys.
 struct DenseShape {
   int64_t batch, queries, keys, heads, kvHeads, headDim, valueDim;
 
@@ -50,7 +50,7 @@ struct DenseShape {
 };
 } // namespace
 
-/// The place of every key: sequences one after the other, each in whole blocks.
+/// The slot of every key: sequences are consecutive, each in whole blocks.
 static SmallVector<int32_t> makeSlots(const DenseShape &shape) {
   SmallVector<int32_t> slots;
   for (int64_t b = 0; b < shape.batch; ++b)
@@ -80,7 +80,7 @@ static LogicalResult appendAll(ProgramConversion &c, ll::AttentionOp op,
                        /*elementBytes=*/4, shape.valueDim};
   pool = c.createScratch(loc, shape.batch * shape.blocksPerSequence(),
                          layout.blockBytes() / 4);
-  // Whatever no token fills is never used: kernels see nothing behind an end.
+  // Unused slots are not initialized: kernels do not access them.
   c.bindScratchCache(loc, pool.buffer);
   c.bindArray(loc, StepField::slot_mapping,
               c.constantRows(loc, makeSlots(shape)));
@@ -99,8 +99,8 @@ void appendToCache(ProgramConversion &c, Location loc,
                                cache.blockSize);
 }
 
-/// `mask_strides` of a mask of that shape, whose last dimension is a row of its
-/// buffer; a size of 1 is shared by all.
+/// `mask_strides` of a mask of this shape, whose last dimension is a row of its
+/// buffer; a size of 1 is broadcast.
 static SmallVector<int64_t> stridesOfMask(ArrayRef<int64_t> mask,
                                           bool perToken) {
   // Rows of the buffer are padded; the last dimension is a row.

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What attention from a cache and attention of tensors share.
+// Shared by attention from a cache and attention of tensors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,10 +17,10 @@
 
 namespace llmir {
 
-/// Attention from a cache, as its kernels have it.
+/// Attention from a cache: the operands and attributes of its kernels.
 class CacheAttention {
 public:
-  /// Of `op`, any attention op of llm.
+  /// For `op`, any attention op of llm.
   template <typename OpTy>
   CacheAttention(OpTy op, const kernel::CacheGeometry &cache, int64_t heads)
       : cache(cache), heads(heads), causal(op.getCausal()),
@@ -41,12 +41,12 @@ public:
     return {heads, cache.kvHeads, cache.headDim, cache.valueDim};
   }
 
-  /// Adds a mask and sinks, where they are given. `perToken`: the mask is
-  /// [tokens, keys]; otherwise [B, Tq, Tk] or [B, H, Tq, Tk].
+  /// Adds an optional mask and sinks. `perToken`: the mask is [tokens, keys];
+  /// otherwise [B, Tq, Tk] or [B, H, Tq, Tk].
   mlir::LogicalResult addMaskAndSinks(ProgramConversion &c, mlir::Operation *op,
                                       mlir::Value mask, mlir::Value sinks,
                                       bool perToken);
-  /// Appends the kernel that attends. With `partials` it may write partial
+  /// Appends the attention kernel. With `partials` it may write partial
   /// results, which `merge` combines.
   void attend(ProgramConversion &c, mlir::Location loc, llvm::StringRef label,
               const RowsValue &query, mlir::Value partials,
@@ -71,7 +71,7 @@ private:
 /// 0, step, 2 * step, …
 llvm::SmallVector<int32_t> makeSteps(int64_t count, int64_t step);
 
-/// Appends the kernel that writes rows to the cache that is bound.
+/// Appends the kernel that writes rows to the bound cache.
 void appendToCache(ProgramConversion &c, mlir::Location loc,
                    const kernel::CacheGeometry &cache, const RowsValue &keys,
                    const RowsValue &values);

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ops of the tensor dialect on single elements, and on slices whose offsets are
-// known only when the program runs. As of gathers, what lies beyond an end is
-// the element, or the slice, at that end.
+// Ops of the tensor dialect on single elements, and on slices with dynamic
+// offsets. As in gathers, positions out of range are clamped to the first or
+// last element or slice.
 //
 //===----------------------------------------------------------------------===//
 
@@ -63,7 +63,7 @@ static LogicalResult convert(ProgramConversion &c, tensor::SplatOp op) {
   return fillWithScalar(c, op, op.getInput(), out, op.getType().getShape());
 }
 
-/// Every element is copied to its place.
+/// Copies every element to its position.
 static LogicalResult convert(ProgramConversion &c, tensor::FromElementsOp op) {
   if (failed(refuseInStep(c, op)))
     return failure();
@@ -111,25 +111,25 @@ static LogicalResult convert(ProgramConversion &c, tensor::PadOp op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Places that are computed
+// Computed indices
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The number of an element of a tensor, part of which is known only when the
-/// program runs.
+/// The linear index of an element of a tensor, part of which is computed at run
+/// time.
 struct ElementNumber {
-  int64_t known = 0, greatest = 0; ///< The part that is known; the most.
-  RowsValue computed; ///< The whole, of i32; without a buffer: it is known.
+  int64_t known = 0, greatest = 0; ///< The static part; the maximum.
+  RowsValue computed; ///< The index, as i32; without a buffer if it is static.
 };
 
-/// One index of several: its greatest value, and what it counts.
+/// One of several indices: its maximum, and its stride.
 struct IndexPart {
   OpFoldResult index;
   int64_t greatest, stride;
 };
 } // namespace
 
-/// The sum of each index, brought into its range, times its stride.
+/// The sum of the indices, clamped to their ranges, times their strides.
 static FailureOr<ElementNumber>
 numberElement(ProgramConversion &c, Operation *op, ArrayRef<IndexPart> parts) {
   ElementNumber number;
@@ -186,7 +186,7 @@ numberElement(ProgramConversion &c, Operation *op, ArrayRef<IndexPart> parts) {
   return number;
 }
 
-/// Where element number `flat` lies.
+/// The position of the element with linear index `flat`.
 static AffineMap placeOfElement(const RowsValue &rows, AffineExpr flat,
                                 unsigned numDims, unsigned numSymbols) {
   return AffineMap::get(numDims, numSymbols,
@@ -202,7 +202,7 @@ static AffineExpr sumOfLoops(ArrayRef<int64_t> strides, MLIRContext *context) {
   return sum;
 }
 
-/// The box of elements of x that begins at `start`, in order.
+/// Reads the box of elements of x that starts at `start`, in order.
 static void gatherBox(ProgramConversion &c, Location loc, const RowsValue &x,
                       const ElementNumber &start, ArrayRef<int64_t> sizes,
                       ArrayRef<int64_t> strides, const RowsValue &out) {
@@ -221,7 +221,7 @@ static void gatherBox(ProgramConversion &c, Location loc, const RowsValue &x,
                                   /*over=*/kernel::RowSpaceAttr());
 }
 
-/// Writes the elements of x into the box of `out` that begins at `start`.
+/// Writes the elements of x into the box of `out` that starts at `start`.
 static void scatterBox(ProgramConversion &c, Location loc, const RowsValue &x,
                        const ElementNumber &start, ArrayRef<int64_t> sizes,
                        ArrayRef<int64_t> strides, const RowsValue &out) {
@@ -239,7 +239,7 @@ static void scatterBox(ProgramConversion &c, Location loc, const RowsValue &x,
       /*over=*/kernel::RowSpaceAttr());
 }
 
-/// What each index of an element counts.
+/// The stride of each index of an element.
 static SmallVector<IndexPart> partsOf(ValueRange indices,
                                       ArrayRef<int64_t> shape) {
   SmallVector<IndexPart> parts;
@@ -258,7 +258,7 @@ static LogicalResult convert(ProgramConversion &c, tensor::ExtractOp op) {
     return failure();
   if (llvm::is_contained(shape, 0))
     return op.emitOpError("takes an element of a tensor that has none");
-  if (shape.empty()) { // The same number.
+  if (shape.empty()) { // The same linear index.
     c.bind(op.getResult(), *x);
     return success();
   }
@@ -307,8 +307,8 @@ static LogicalResult convert(ProgramConversion &c, tensor::InsertOp op) {
 // Slices at computed offsets
 //===----------------------------------------------------------------------===//
 
-/// Where the slice begins in a tensor of that shape; `strides` become those of
-/// its elements.
+/// The offset of the slice in a tensor of this shape; `strides` are set to
+/// those of its elements.
 static FailureOr<ElementNumber> numberSlice(ProgramConversion &c,
                                             OffsetSizeAndStrideOpInterface op,
                                             ArrayRef<int64_t> shape,

@@ -26,9 +26,9 @@ namespace ll = mlir::llm;
 
 namespace llmir {
 
-/// Whether rows of f32 are all that the op of arith or math takes and gives:
-/// vectors of them can compute it. They are whole tiles, as what it makes of
-/// the zeros of padding need not be zero.
+/// Whether operands and results of the arith or math op are rows of f32, which
+/// can be vectorized. Rows must be whole tiles, since the op may map the zeros
+/// of padding to other values.
 static bool isOfRows(Operation *op) {
   if (!isScalarComputation(op) || !hasScalarKernel(*op))
     return false;
@@ -58,7 +58,7 @@ static bool isMatmul(Operation *op) {
   return isa<ll::LinearOp, ll::QuantizedMatmulOp>(op);
 }
 
-/// Whether its one reader is an element-wise op in its block.
+/// Whether its only user is an element-wise op in the same block.
 static bool feedsElementwiseOnly(Operation *op) {
   if (!op->hasOneUse())
     return false;
@@ -78,8 +78,8 @@ static Operation *endOfChain(Operation *op) {
 
 bool isComputedByUser(Operation *op) { return kernelRoot(op) != op; }
 
-/// The end of the ops of arith and math on numbers at the same places, each of
-/// which only the next one reads.
+/// The last op of a chain of element-wise arith and math ops, each of which is
+/// used only by the next one.
 static Operation *endOfScalarChain(Operation *op) {
   while (op->hasOneUse()) {
     Operation *user = *op->user_begin();
@@ -140,7 +140,7 @@ std::string ElementwiseChain::name() const {
   return text;
 }
 
-/// A constant number as f32.
+/// A constant as f32.
 static Value emitConstant(OpBuilder &b, Location loc, TypedAttr number) {
   double value = cast<FloatAttr>(number).getValueAsDouble();
   return arith::ConstantOp::create(
@@ -158,7 +158,7 @@ static Value emitGelu(OpBuilder &b, ll::GeluOp op, Value x) {
 
 void ElementwiseChain::emitScalar(OpBuilder &b, Block &block) const {
   IRMapping mapping;
-  if (host) { // The sum is rounded as the matmul's result is.
+  if (host) { // The sum is rounded like the matmul's result.
     Value result = host->getResult(0);
     Value sum = block.addArgument(b.getF32Type(), host->getLoc());
     mapping.map(result, mllm::program::emitRound(
@@ -194,7 +194,7 @@ void ElementwiseChain::emitScalar(OpBuilder &b, Block &block) const {
                      .getResult();
                })
                .Case<ll::SwiGLUOp>([&](auto) {
-                 // mul(silu(gate), up), the product of what silu gives.
+                 // mul(silu(gate), up), a product with the result of silu.
                  Value gate = mllm::program::emitRound(
                      b, loc, mllm::program::emitSilu(b, loc, operands[0]),
                      element);

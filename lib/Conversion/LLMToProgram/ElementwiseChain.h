@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Element-wise ops that feed each other and become one kernel, or part of the
-// matmul's that feeds them.
+// Chains of element-wise ops that become one kernel, or part of the kernel of a
+// preceding matmul.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,36 +22,34 @@
 
 namespace llmir {
 
-/// True for an op on rows of floats that element-wise kernels compute: of llm,
-/// or of arith and math.
+/// True for an element-wise op on rows of floats, of llm, arith or math.
 bool isElementwise(mlir::Operation *op);
 
 /// True for an op that is computed inside its user's kernel: an element-wise op
-/// whose only use is another one of its kind in its block, be they of llm or of
-/// arith and math, and the matmul that an element-wise chain takes up.
+/// whose only use is another one of its kind in its block, of llm, arith or
+/// math, and a matmul that is fused with an element-wise chain.
 bool isComputedByUser(mlir::Operation *op);
 
-/// The op in whose kernel `op` is computed: itself, or the end of its chain.
+/// The op whose kernel computes `op`: itself, or the end of its chain.
 mlir::Operation *kernelRoot(mlir::Operation *op);
 
-/// The tree of element-wise ops that ends in `root`, and of the matmuls whose
-/// results only it reads the last one: its kernel computes the rest of the tree
-/// as it stores each sum.
+/// The tree of element-wise ops that ends in `root`, and the last of the
+/// matmuls whose results are used only by it, in whose kernel the tree is
+/// computed.
 class ElementwiseChain {
 public:
   explicit ElementwiseChain(mlir::Operation *root);
 
   /// The matmul, or null.
   mlir::Operation *matmul() const { return host; }
-  /// The other tensors that it reads, each once, in the order of their first
-  /// use.
+  /// The other operands, each once, in the order of their first use.
   llvm::ArrayRef<mlir::Value> operands() const { return inputs.getArrayRef(); }
-  /// Whether it may change the zeros after the end of a row.
+  /// Whether it may change the zero padding of rows.
   bool needsWholeTiles() const;
   /// "silu_mul"
   std::string name() const;
-  /// Writes the scalar computation: an argument for the matmul's sum, if there
-  /// is one, and for each operand, and the yield.
+  /// Creates the scalar region, with an argument for the matmul's sum, if any,
+  /// and one per operand, and its terminator.
   void emitScalar(mlir::OpBuilder &builder, mlir::Block &block) const;
 
 private:

@@ -20,9 +20,9 @@
 //                                 jump "loop"
 //                                 label "end"
 //
-// Results of a branch and carried values have buffers of their own. What else a
-// condition yields stays where it is: the body and whoever comes behind the
-// loop read it there.
+// Results of a branch and carried values have separate buffers. Other values
+// that a condition yields remain in their buffers: the body and the ops after
+// the loop read them there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,8 +43,8 @@ namespace llmir {
 // Regions
 //===----------------------------------------------------------------------===//
 
-/// Copies that a region makes nobody else has made: whoever comes behind it may
-/// have gone another way, or is in the loop's next turn.
+/// Copies made in a region are not valid after it: control may have taken
+/// another branch, or be in the next iteration.
 struct FunctionConversion::Knowledge {
   decltype(FunctionConversion::rearranged) rearranged;
   decltype(FunctionConversion::ropeTables) ropeTables;
@@ -56,7 +56,7 @@ LogicalResult FunctionConversion::convertBlock(Block &block) {
   llvm::scope_exit leave([&] { currentBlock = outer; });
   for (Operation &op : block.without_terminator()) {
     if (isa<arith::ConstantOp>(op))
-      continue; // Written before the program runs.
+      continue; // Initialized before the program runs.
     if (isa<mllm::IfOp, mllm::WhileOp, scf::IfOp, scf::WhileOp>(op) &&
         numRanks() > 1)
       return op.emitOpError("stands in a function of ")
@@ -125,7 +125,7 @@ FunctionConversion::lookupAll(Operation *op, ValueRange tensors) {
   SmallVector<RowsValue> all;
   for (Value tensor : tensors) {
     if (isCache(tensor)) {
-      all.push_back(RowsValue()); // In the one pool.
+      all.push_back(RowsValue()); // In the only pool.
       continue;
     }
     FailureOr<RowsValue> rows = lookup(op, tensor);
@@ -142,8 +142,8 @@ void FunctionConversion::placeLabel(Location loc, StringRef name) {
     count.reset();
   for (auto &[field, buffer] : pointers)
     buffer = Value();
-  // Whoever jumps here may have had a cache in scratch memory, which what is
-  // still to be converted makes.
+  // A predecessor may use a cache in scratch memory that is created by ops
+  // converted later.
   counts[static_cast<int>(StepField::kv_layer_stride)].reset();
   pointers[static_cast<int>(StepField::kv_pool)] = Value();
   currentLayer.reset();
@@ -155,7 +155,7 @@ void FunctionConversion::assign(Location loc, ArrayRef<RowsValue> from,
   auto copy = [&](const RowsValue &x, const RowsValue &y, Type type) {
     copyAll(*this, loc, x, y, tensorShape(type));
   };
-  // What an earlier value of the list takes the place of is put aside.
+  // Values that an earlier value of the list overwrites are saved.
   for (size_t i = 0; i < sources.size(); ++i)
     if (from[i].buffer &&
         llvm::any_of(to.take_front(i), [&](const RowsValue &earlier) {
@@ -223,7 +223,7 @@ LogicalResult FunctionConversion::convertWhile(Operation *op,
   program.jump(loc, end);
   placeLabel(loc, body);
   ArrayRef<RowsValue> passed = ArrayRef(*condition).drop_front();
-  // One buffer may be several values now, also those before the loop.
+  // A buffer may now hold several values, including those before the loop.
   for (auto [argument, result, rows] :
        llvm::zip_equal(bodyRegion.getArguments(), op->getResults(), passed)) {
     bind(argument, rows);

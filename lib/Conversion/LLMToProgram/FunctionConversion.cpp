@@ -24,7 +24,7 @@ namespace ll = mlir::llm;
 namespace llmir {
 
 //===----------------------------------------------------------------------===//
-// What a function may have
+// Supported functions
 //===----------------------------------------------------------------------===//
 
 static bool hasStaticShape(Type type) {
@@ -36,7 +36,7 @@ static bool isTensorOrScalar(Type type) {
   return isa<RankedTensorType>(type) || type.isIntOrIndexOrFloat();
 }
 
-/// Whether buffers can hold numbers of that type.
+/// Whether buffers can store values of this type.
 static bool hasRows(Type type) {
   Type element = getElementTypeOrSelf(type);
   return !isTensorOrScalar(type) || mllm::storedFormat(element) ||
@@ -44,19 +44,19 @@ static bool hasRows(Type type) {
          (element.isSignlessInteger() && element.getIntOrFloatBitWidth() <= 16);
 }
 
-/// Whether a buffer holds what the type's integers stand for, not integers.
+/// Whether buffers store values of this type dequantized.
 static bool hasPackedBlocks(Type type) {
   auto quantized = dyn_cast<ll::QuantizedTensorType>(type);
   return quantized && !quantized.getFormat().empty();
 }
 
-/// Whether the regions of the op are parts of the program.
+/// Whether the regions of the op are part of the program.
 static bool isControlFlow(Operation &op) {
   return isa<mllm::IfOp, mllm::WhileOp, scf::IfOp, scf::WhileOp>(op);
 }
 
-/// Whether the value is a cache that does not come from another, as those do
-/// that branches and loops hand on.
+/// Whether the value is a new cache, unlike those forwarded by branches and
+/// loops.
 static bool beginsCache(Value value) {
   if (!isa<ll::PagedKVCacheType>(value.getType()))
     return false;
@@ -68,8 +68,8 @@ static bool beginsCache(Value value) {
                        llvm::IsaPred<ll::PagedKVCacheType>);
 }
 
-/// The values that programs hold: those of the block, and of what branches and
-/// loops in it have inside.
+/// The values of a program: those of the block and of nested branches and
+/// loops.
 static void collectValues(Block &block, SmallVectorImpl<Value> &values) {
   llvm::append_range(values, block.getArguments());
   for (Operation &op : block) {
@@ -80,7 +80,7 @@ static void collectValues(Block &block, SmallVectorImpl<Value> &values) {
   }
 }
 
-/// The pool of a cache is one for the whole run.
+/// There is one pool for the entire run.
 static LogicalResult checkBeginsOutside(func::FuncOp function, Value cache) {
   if (cache.getParentRegion() == &function.getBody())
     return success();
@@ -90,7 +90,7 @@ static LogicalResult checkBeginsOutside(func::FuncOp function, Value cache) {
                          "or the loop takes and gives");
 }
 
-/// Control flow of a kind that programs have no jumps for.
+/// Control flow that is not supported by programs.
 static LogicalResult checkControlFlow(func::FuncOp function) {
   WalkResult walk = function.walk<WalkOrder::PreOrder>([](Operation *op) {
     if (op->getNumRegions() == 0 || isControlFlow(*op) ||
@@ -256,12 +256,12 @@ RowsValue FunctionConversion::createRowsLike(Location loc,
 }
 
 bool FunctionConversion::mayOverwrite(Value origin) {
-  // A copy in rows of another length would no longer be one.
+  // A copy in rows of another length would become stale.
   auto isCopied = [&](const auto &entry) {
     return entry.first.first == values().lookup(origin).buffer;
   };
-  // What comes from outside of a region may be needed by its next turn, or by
-  // whoever goes another way.
+  // Values from outside of a region may be used by its next iteration, or by
+  // another branch.
   return origin.getParentBlock() == currentBlock &&
          !matchPattern(origin, m_Constant()) &&
          llvm::none_of(rearranged, isCopied);
@@ -337,7 +337,7 @@ LogicalResult FunctionConversion::bindField(Operation *op, Value operand,
   if (failed(rows))
     return failure();
   setPointer(op->getLoc(), field, rows->buffer);
-  // A vector of blocks is one for each sequence.
+  // A vector contains one block per sequence.
   if (field == StepField::block_tables)
     bindCount(op->getLoc(), StepField::block_table_stride,
               shape.size() < 2 ? 1 : roundUpTo(shape.back(), kTileRows));
@@ -352,7 +352,7 @@ LogicalResult FunctionConversion::bindLayer(Operation *op, Value layer) {
   if (*wanted < 0 || *wanted >= numLayers)
     return op->emitOpError("has layer ")
            << *wanted << " of a cache of " << numLayers << " layers";
-  // Each rank has layers of its own in the one pool.
+  // Each rank has separate layers in the pool.
   int64_t number = rank() * numLayers + *wanted;
   if (currentLayer != number)
     program.setLayer(op->getLoc(), number);

@@ -8,8 +8,8 @@
 //
 // Converts any function of static shapes to a program: every tensor is a buffer
 // of rows, arguments and constants are inputs, results are outputs. Branches
-// and loops are labels and jumps. Ranks run in lockstep, each with buffers of
-// its own.
+// and loops are labels and jumps. Ranks run in lockstep, each with separate
+// buffers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,9 +30,8 @@ public:
                      int64_t numRanks)
       : ProgramConversion(module, numRanks), function(function) {}
 
-  /// Fails where the function has something that a program has not: dynamic
-  /// sizes, calls, control flow of other kinds, two caches, or a cache that a
-  /// branch or a loop makes.
+  /// Fails if the function has unsupported parts: dynamic sizes, calls, other
+  /// control flow, two caches, or a cache created in a branch or a loop.
   static mlir::LogicalResult check(mlir::func::FuncOp function);
 
   mlir::LogicalResult convert();
@@ -64,31 +63,31 @@ private:
   // Branches and loops (FunctionControlFlow.cpp)
   //===--------------------------------------------------------------------===//
 
-  /// What is known where a region begins and still holds behind it.
+  /// The state at the start of a region that is still valid after it.
   struct Knowledge;
   /// Converts the ops of a block, its terminator excluded.
   mlir::LogicalResult convertBlock(mlir::Block &block);
   mlir::LogicalResult convertOpOrRegions(mlir::Operation &op);
-  /// An op with those regions; without ops, a region does nothing.
+  /// Converts an op with these regions; a null region is empty.
   mlir::LogicalResult convertIf(mlir::Operation *op, mlir::Value condition,
                                 mlir::Region &then, mlir::Region &otherwise);
-  /// An op that takes initial values and gives what the condition passes on
-  /// after its condition.
+  /// Converts an op with initial values whose results are the values that the
+  /// condition forwards.
   mlir::LogicalResult convertWhile(mlir::Operation *op, mlir::Region &condition,
                                    mlir::Region &body);
-  /// Converts a region and gives what it yields.
+  /// Converts a region and returns the yielded values.
   mlir::FailureOr<llvm::SmallVector<RowsValue>>
   convertRegion(mlir::Region &region);
-  /// Makes each buffer of `to` hold what the one of `from` holds, all at once:
-  /// `from` may name buffers of `to`. Both are tensors of those types, or a
-  /// cache, which has no buffer.
+  /// Copies the buffers of `from` to those of `to` simultaneously: `from` may
+  /// contain buffers of `to`. Both are tensors of these types, or a cache,
+  /// which has no buffer.
   void assign(mlir::Location loc, llvm::ArrayRef<RowsValue> from,
               llvm::ArrayRef<RowsValue> to, mlir::TypeRange types);
   mlir::FailureOr<llvm::SmallVector<RowsValue>>
   lookupAll(mlir::Operation *op, mlir::ValueRange tensors);
   /// Buffers for results of a branch or values of a loop.
   llvm::SmallVector<RowsValue> createAll(mlir::ValueRange values);
-  /// A label, behind which nothing is known of the step context.
+  /// Emits a label, after which the state of the step context is unknown.
   void placeLabel(mlir::Location loc, llvm::StringRef name);
 
   mlir::FailureOr<RowsValue> materialize(mlir::Operation *op,
@@ -100,8 +99,8 @@ private:
   std::optional<KernelWeight> givenWeight(mlir::Value tensor) override;
   bool mayOverwrite(mlir::Value origin) override;
 
-  /// The name under which the runner knows an argument (of this rank) or a
-  /// constant; empty for a computed value.
+  /// The name of an argument (of this rank) or a constant for the runner; empty
+  /// for a computed value.
   std::string sourceOf(mlir::Value tensor);
   std::string ofRank(const llvm::Twine &name) const;
   void setPointer(mlir::Location loc, StepField field, mlir::Value buffer);
@@ -112,20 +111,19 @@ private:
   std::map<std::vector<int32_t>, mlir::Value> integerConstants;
   /// The same elements in rows of another length, by buffer and columns.
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, RowsValue> rearranged;
-  /// What fields are set to; nothing and null stand for anything.
+  /// The values of fields; nullopt and null if unknown.
   llvm::DenseMap<int, std::optional<int64_t>> counts;
   llvm::DenseMap<int, mlir::Value> pointers;
   llvm::SmallVector<std::pair<mlir::Value, RopeTable>> ropeTables;
   std::optional<int64_t> currentLayer;
   mlir::llm::PagedKVCacheType cacheType;
   mlir::Block *currentBlock = nullptr;
-  int64_t numBranches = 0; ///< Which have labels.
+  int64_t numBranches = 0; ///< Those that have labels.
 };
 
-/// Brings a function into the form that programs are made of: counted loops
-/// have a condition, those over the layers of a cache are written out, sizes
-/// are constants, and what tensor.generate computes are loops of linalg.
-/// (PrepareFunction.cpp)
+/// Normalizes a function for conversion to a program: counted loops get a
+/// condition, those over the layers of a cache are unrolled, sizes are folded
+/// to constants, and tensor.generate becomes linalg. (PrepareFunction.cpp)
 void prepareFunction(mlir::func::FuncOp function);
 
 } // namespace llmir

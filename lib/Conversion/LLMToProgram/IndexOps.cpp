@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ops of the mllm dialect that neither llm nor linalg has a counterpart of:
-// moves by indices in tensors, and sorts.
+// Ops of the mllm dialect without a counterpart in llm or linalg: gathers,
+// scatters and sorts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@ namespace llmir {
 // Gather and scatter
 //===----------------------------------------------------------------------===//
 
-/// The number of a dimension that may count from the end.
+/// The index of a dimension, which may be negative to count from the end.
 static int64_t dimOf(int64_t dim, ArrayRef<int64_t> shape) {
   return dim < 0 ? dim + static_cast<int64_t>(shape.size()) : dim;
 }
@@ -116,7 +116,8 @@ static LogicalResult convert(ProgramConversion &c, mllm::ScatterOp op) {
 // Sorts
 //===----------------------------------------------------------------------===//
 
-/// Sorts the last dimension; gives `count` values and indices of each row.
+/// Sorts the last dimension; returns the first `count` values and indices of
+/// each row.
 static FailureOr<std::pair<RowsValue, RowsValue>>
 sortRows(ProgramConversion &c, Operation *op, Value x, int64_t count,
          bool descending) {

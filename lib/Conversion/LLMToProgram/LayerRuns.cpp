@@ -16,7 +16,7 @@ using namespace mlir;
 
 namespace llmir {
 
-/// The call that follows with only weights and constants between, or null.
+/// The next call, if only weights and constants are in between; otherwise null.
 static func::CallOp nextCall(func::CallOp call) {
   Operation *op = call->getNextNode();
   while (isa_and_nonnull<mlir::llm::WeightOp, arith::ConstantOp>(op))
@@ -41,8 +41,8 @@ FailureOr<int64_t> constantLayer(Operation *op, Value layer) {
   return *number;
 }
 
-/// Which operands of `next` come from which results of `call`; nullopt when
-/// the calls differ in more than weights, layer and what is carried.
+/// The operands of `next` that are results of `call`; nullopt if the calls
+/// differ in more than weights, layer and these operands.
 static std::optional<llvm::MapVector<unsigned, unsigned>>
 carriedBetween(func::CallOp call, func::CallOp next) {
   llvm::MapVector<unsigned, unsigned> carried;

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs of calls that a program turns into a loop over layers.
+// Runs of calls that become a loop over layers in a program.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,17 +23,18 @@
 namespace llmir {
 
 /// Consecutive calls of one function with consecutive layer numbers, each
-/// feeding only the next, that differ in nothing but layer and weights.
+/// feeding only the next, that differ only in layer and weights.
 struct LayerRun {
   llvm::SmallVector<mlir::func::CallOp> calls;
   int64_t firstLayer = 0;
-  /// Operand number → one parameter for each call.
+  /// Operand number → one parameter per call.
   llvm::MapVector<unsigned, llvm::SmallVector<mllm::RegisterOp>> parameters;
-  /// Operand number → number of the result that feeds it in the next call.
+  /// Operand number → number of the result that is this operand of the next
+  /// call.
   llvm::MapVector<unsigned, unsigned> carried;
 
-  /// The longest run that begins with `call`; fails with a diagnostic when a
-  /// weight has no declaration.
+  /// The longest run that starts with `call`; fails, with a diagnostic, if a
+  /// weight is not declared.
   static mlir::FailureOr<LayerRun> startingAt(mlir::ModuleOp module,
                                               mlir::func::CallOp call);
 };
@@ -41,8 +42,8 @@ struct LayerRun {
 /// The value of a constant index; nullopt for anything else.
 std::optional<int64_t> constantIndex(mlir::Value value);
 
-/// The layer that an op in a function means, 0 where it names none; reports one
-/// that is not known.
+/// The layer of an op in a function, by default 0; reports a layer that is not
+/// constant.
 mlir::FailureOr<int64_t> constantLayer(mlir::Operation *op, mlir::Value layer);
 
 } // namespace llmir

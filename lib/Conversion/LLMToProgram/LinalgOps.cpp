@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Structured ops of linalg, and ops of arith and math on tensors or scalars: a
-// nest of loops with a scalar region each.
+// Structured ops of linalg, and ops of arith and math on tensors or scalars:
+// each becomes a loop nest with a scalar region.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,7 +52,7 @@ AffineMap placeMap(const RowsValue &rows, ArrayRef<int64_t> shape,
   int64_t rest = 1;
   for (int64_t size : shape.drop_front(shape.size() > 1 ? 1 : 0))
     rest *= size;
-  if (rows.columns == rest) { // A row for each index of the first dimension.
+  if (rows.columns == rest) { // One row per index of the first dimension.
     row = shape.size() > 1 ? index[0] : zero;
     column = join(shape.size() > 1 ? 1 : 0);
   } else {
@@ -182,16 +182,17 @@ public:
 
 private:
   LogicalResult check();
-  /// Finds the loop over rows of the step and what rows these are; fails where
-  /// the op adds up tokens or reads their numbers in the batch.
+  /// Finds the loop over rows of the step and their kind; fails if the op
+  /// reduces over tokens or uses their indices in the batch.
   LogicalResult findRows();
   bool goesByRows(OpOperand &operand);
-  /// Puts parallel loops before those that reduce.
+  /// Orders parallel loops before reductions.
   void orderLoops();
-  /// Where the operand's elements are, as functions of the kernel's loops.
+  /// The positions of the operand's elements, as functions of the kernel's
+  /// loops.
   AffineMap mapOf(OpOperand &operand, const RowsValue &rows);
   LogicalResult addInput(OpOperand &operand);
-  /// A scalar from outside, as `name` in the region.
+  /// A scalar from outside of the op, `name` in the region.
   LogicalResult addScalar(Value name, Value scalar);
   LogicalResult addScalarsFromOutside();
   void writeRegion(OpBuilder &b, Block &block);
@@ -207,8 +208,10 @@ private:
   LoopNest nest;
   std::optional<int64_t> rowLoop; ///< Of the op's loops, over rows of the step.
   RowSpace over = RowSpace::Tokens;
-  SmallVector<unsigned> order; ///< The kernel's loop of each of the op's.
-  SmallVector<Value> elements; ///< What the op's region calls inputs' elements.
+  SmallVector<unsigned>
+      order; ///< The loop of the kernel for each loop of the op.
+  SmallVector<Value>
+      elements; ///< The arguments of the op's region for elements of inputs.
 };
 } // namespace
 
@@ -231,15 +234,14 @@ LogicalResult LoopsConversion::check() {
   return success();
 }
 
-/// Whether a point of the loop over rows touches that row of the operand, and
-/// no other.
+/// Whether a point of the loop over rows accesses only this row of the operand.
 bool LoopsConversion::goesByRows(OpOperand &operand) {
   auto type = dyn_cast<RankedTensorType>(operand.get().getType());
   if (!type)
     return true;
   AffineMap map = op.getMatchingIndexingMap(&operand);
   std::optional<int64_t> row = rowDimension(type.getShape());
-  if (!row) // Only what all rows have in common.
+  if (!row) // Only values that are common to all rows.
     return !map.isFunctionOfDim(*rowLoop);
   auto dim = dyn_cast<AffineDimExpr>(map.getResult(*row));
   if (!dim || dim.getPosition() != *rowLoop)
@@ -311,7 +313,7 @@ AffineMap LoopsConversion::mapOf(OpOperand &operand, const RowsValue &rows) {
 
 LogicalResult LoopsConversion::addScalar(Value name, Value scalar) {
   if (constantNumber(scalar))
-    return success(); // Stands in the region.
+    return success(); // A constant in the region.
   FailureOr<RowsValue> rows = c.lookup(op, scalar);
   if (failed(rows))
     return failure();
@@ -366,7 +368,7 @@ LogicalResult LoopsConversion::convert() {
   bool reducesNothing =
       llvm::is_contained(ArrayRef(nest.sizes).drop_front(nest.parallel), 0);
   FailureOr<RowsValue> before;
-  if (!isEmpty && reducesNothing) { // The initial values are the result.
+  if (!isEmpty && reducesNothing) { // The result is the initial values.
     before = c.lookup(op, init().get());
     if (failed(before))
       return failure();
@@ -403,7 +405,7 @@ LogicalResult convertStructured(ProgramConversion &c, Operation *op) {
 // Ops of arith and math
 //===----------------------------------------------------------------------===//
 
-/// Adds the ops that are computed in the kernel of `op`, operands before users.
+/// Adds the ops that are part of the kernel of `op`, operands before users.
 static void collectChain(Operation *op, SmallVectorImpl<Operation *> &chain) {
   for (Value operand : op->getOperands()) {
     Operation *producer = operand.getDefiningOp();
@@ -414,7 +416,7 @@ static void collectChain(Operation *op, SmallVectorImpl<Operation *> &chain) {
   chain.push_back(op);
 }
 
-/// The op and those that feed only it, as one nest of loops.
+/// The op and its operands that have no other use, as one loop nest.
 LogicalResult convertScalarComputation(ProgramConversion &c, Operation *root) {
   if (isElementwise(root))
     return convertElementwise(c, root);

@@ -23,7 +23,7 @@ FailureOr<MatmulResult> MatmulResult::create(ProgramConversion &c,
     result.chain.emplace(root);
     RowsValue like = x;
     like.columns = columns;
-    // Other workers may still read the input when this one stores a result.
+    // Other workers may still read the input when this worker stores a result.
     SmallVector<Value> overwritable;
     for (Value leaf : result.chain->operands()) {
       FailureOr<RowsValue> rows = c.lookup(root, leaf, columns);

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Where the results of a matmul go: to rows of their own, or through the
-// element-wise chain that takes them up, which then is part of the kernel.
+// The result of a matmul: stored as is, or passed through the element-wise
+// chain that uses it, which becomes part of the kernel.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,20 +19,20 @@
 
 namespace llmir {
 
-/// What a matmul's kernel does with its sums.
+/// The epilogue of a matmul's kernel.
 class MatmulResult {
 public:
-  /// For the matmul `op` of rows like `x` to `columns` numbers each, whose
-  /// kernel reads the buffer `input` whole. Binds the result of the op, or of
-  /// the chain that takes it up.
+  /// For the matmul `op` of rows like `x` to `columns` elements each, whose
+  /// kernel reads the entire buffer `input`. Binds the result of the op or of
+  /// the fused chain.
   static mlir::FailureOr<MatmulResult>
   create(ProgramConversion &c, mlir::Operation *op, const RowsValue &x,
          int64_t columns, mlir::Value input);
 
-  /// The name of a kernel that ends in this way: "linear_f32_16x16_silu".
+  /// The name of a kernel with this epilogue: "linear_f32_16x16_silu".
   std::string name(std::string base) const;
   const RowsValue &rows() const { return out; }
-  /// What the chain reads beside the product.
+  /// Further inputs of the chain.
   llvm::ArrayRef<mlir::Value> inputs() const { return chainInputs; }
   bool hasChain() const { return chain.has_value(); }
   /// The scalar region of the kernel.
@@ -46,15 +46,15 @@ private:
   llvm::SmallVector<mlir::Value> chainInputs;
 };
 
-/// What `linear` multiplies by.
+/// The weight of `linear`.
 struct LinearShape {
   int64_t rows, columns; ///< N, K.
-  /// Elements whose products with integers are added up as integers; 0: none.
+  /// Elements whose products are accumulated as integers; 0: none.
   int64_t segment = 0;
 };
 
-/// Appends the matmul `op` with what takes its result up. `input` is x as the
-/// kernel reads it.
+/// Appends the matmul `op` with its fused chain. `input` is x as read by the
+/// kernel.
 mlir::LogicalResult convertMatmul(ProgramConversion &c, mlir::Operation *op,
                                   std::string label, const LinearShape &shape,
                                   const KernelWeights &weights,

@@ -37,16 +37,18 @@ static LogicalResult convert(ProgramConversion &c, ll::MoERouteOp op) {
 }
 
 namespace {
-/// The matrices [rows, columns] of all experts, and what they multiply.
+/// The matrices [rows, columns] of all experts, and the conversion of their
+/// inputs.
 struct ExpertMatrices {
   Value tensor;
   KernelWeights weights;
   int64_t rows, columns;
-  /// Rows of int8, where a step's matrices are integers.
+  /// int8 rows, if the matrices of a step are integers.
   std::optional<RowQuantization> quantize;
 };
 
-/// The conversion of one mixture: its sizes and what its kernels share.
+/// The conversion of one mixture: its sizes and the shared operands of its
+/// kernels.
 class ExpertConversion {
 public:
   ExpertConversion(ProgramConversion &c, ll::MoEFFNOp op) : c(c), op(op) {
@@ -70,9 +72,9 @@ private:
   void sort(const RowsValue &chosen);
   FailureOr<ExpertMatrices> lookupMatrices(Value tensor, int64_t rows,
                                            int64_t columns);
-  /// The tokens' rows at their places, as these matrices take them.
+  /// The tokens' rows at their places, in the form required by these matrices.
   RowsValue gather(const ExpertMatrices &matrices);
-  /// silu(gate) * up at each place, as `down` takes it.
+  /// silu(gate) * up at each place, in the form required by `down`.
   RowsValue gated(const RowsValue &gate, const RowsValue &up,
                   const ExpertMatrices &down);
   RowsValue multiply(const ExpertMatrices &matrices, const RowsValue &x);
@@ -82,7 +84,7 @@ private:
   RowsValue tokens;
   int64_t numPlaces = 0;
   RowsValue offsets, pairs, places;
-  llvm::DenseMap<Value, RowsValue> gathered; ///< By what is gathered.
+  llvm::DenseMap<Value, RowsValue> gathered; ///< By the gathered value.
 };
 } // namespace
 
@@ -134,7 +136,7 @@ RowsValue ExpertConversion::gated(const RowsValue &gate, const RowsValue &up,
   c.kernel<kernel::MoEGateOp>(op.getLoc(), kernelName("moe_gate", {inner}),
                               tokens, gate.buffer, up.buffer, out.buffer, inner,
                               topK, inWords);
-  // A weight that the program has packed as f32 still stands for bf16.
+  // A weight that the program packs as f32 may still have bf16 semantics.
   Type element = getElementTypeOrSelf(down.tensor.getType());
   if (!inWords && element.isBF16())
     c.roundRows(op.getLoc(), out, element);
@@ -173,7 +175,7 @@ LogicalResult ExpertConversion::convert() {
   if (failed(x) || failed(chosen) || failed(factors))
     return failure();
   tokens = *x;
-  // As many as the buffers have room for; a step uses a part of them.
+  // The capacity of the buffers; a step may use fewer.
   for (const RowsValue &rows : {*x, *chosen})
     numPlaces =
         std::max(numPlaces,

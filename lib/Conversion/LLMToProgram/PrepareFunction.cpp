@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a function is rewritten to before it becomes a program. One kind of loop
-// is left, that with a condition, so that labels and jumps are written once:
+// Normalizes functions before their conversion to programs. Only loops with a
+// condition remain, so that the conversion to labels and jumps handles one kind
+// of loop:
 //
 //   scf.for %i = %lb to %ub step %s     scf.while (%i = %lb, …) {
 //       iter_args(…) { … }                condition(%i < %ub)
@@ -36,11 +37,11 @@ namespace llmir {
 // Loops over the layers of a cache
 //===----------------------------------------------------------------------===//
 
-/// Turns of a loop that is written out.
+/// Maximum number of iterations of an unrolled loop.
 static constexpr int64_t kMaxUnrolledIterations = 1024;
 
-/// A loop around an op that is told its layer by what the loop computes. The
-/// layer register of a program takes numbers that are known.
+/// A loop around an op whose layer depends on the loop. The layer register of a
+/// program requires constants.
 static scf::ForOp findLoopOverLayers(func::FuncOp function) {
   scf::ForOp found;
   function.walk([&](Operation *op) {
@@ -62,12 +63,12 @@ static void unrollLoopsOverLayers(func::FuncOp function) {
     if (!turns || turns->ugt(kMaxUnrolledIterations) ||
         failed(loopUnrollFull(loop)) ||
         failed(applyPatternsGreedily(function, FrozenRewritePatternSet())))
-      return; // The op itself is refused.
+      return; // The op itself is rejected.
   }
 }
 
 //===----------------------------------------------------------------------===//
-// Loops that count
+// Counted loops
 //===----------------------------------------------------------------------===//
 
 static Value compare(OpBuilder &b, Location loc, arith::CmpIPredicate predicate,
@@ -75,8 +76,8 @@ static Value compare(OpBuilder &b, Location loc, arith::CmpIPredicate predicate,
   return arith::CmpIOp::create(b, loc, predicate, x, y);
 }
 
-/// Whether the loop goes on with `turn`. A step that is not positive, which
-/// only a run can show, makes no turn.
+/// Whether the loop continues with `turn`. With a step that is not positive,
+/// which is only known at run time, there are no iterations.
 static Value emitGoesOn(OpBuilder &b, scf::ForOp op, Value turn) {
   Location loc = op.getLoc();
   Value isBelow = compare(b, loc,
@@ -92,7 +93,7 @@ static Value emitGoesOn(OpBuilder &b, scf::ForOp op, Value turn) {
       compare(b, loc, arith::CmpIPredicate::sgt, op.getStep(), zero));
 }
 
-/// The next turn: the upper bound, rather than what is beyond the type's range.
+/// The next induction value, saturated to the upper bound to avoid overflow.
 static Value emitNext(OpBuilder &b, scf::ForOp op, Value turn) {
   Location loc = op.getLoc();
   Value rest = arith::SubIOp::create(b, loc, op.getUpperBound(), turn);
@@ -124,7 +125,7 @@ static void makeWhile(scf::ForOp op) {
 // Sizes and computed tensors
 //===----------------------------------------------------------------------===//
 
-/// The size that tensor.dim or tensor.rank gives, where it is known.
+/// The result of tensor.dim or tensor.rank, if static.
 static std::optional<int64_t> knownSize(Operation *op) {
   if (auto rank = dyn_cast<tensor::RankOp>(op))
     if (auto type = dyn_cast<RankedTensorType>(rank.getTensor().getType()))
@@ -140,7 +141,7 @@ static std::optional<int64_t> knownSize(Operation *op) {
   return type.getDimSize(*index);
 }
 
-/// A generic op without inputs, whose region takes the numbers of its loops.
+/// A generic op without inputs, whose region uses the loop indices.
 static void makeGeneric(tensor::GenerateOp op) {
   OpBuilder b(op);
   auto type = cast<RankedTensorType>(op.getType());

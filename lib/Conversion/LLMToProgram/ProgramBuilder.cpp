@@ -19,7 +19,7 @@ using namespace mlir;
 
 namespace llmir {
 
-/// A fragment at the end of the module, with an empty block.
+/// Creates a fragment at the end of the module, with an empty block.
 static FragmentOp createFragment(ModuleOp module, StringRef name,
                                  FragmentKind kind) {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
@@ -43,7 +43,7 @@ ProgramBuilder::ProgramBuilder(ModuleOp module)
 // Buffers
 //===----------------------------------------------------------------------===//
 
-/// No size is 0: a buffer of no rows is never read.
+/// Sizes are at least 1, even if the buffer is never read.
 static MemRefType rowsType(OpBuilder &builder, int64_t rows, int64_t columns,
                            Type element = Type()) {
   if (!element)
@@ -75,13 +75,14 @@ static FailureOr<TensorFormat> storedFormat(mllm::RegisterOp parameter) {
          << parameter.getType() << ", which names no stored format";
 }
 
-/// Bytes of one packed weight: as integers, or as it is stored.
+/// The size in bytes of one packed weight: as integers, or in its stored
+/// format.
 static int64_t packedBytes(TensorFormat format,
                            std::optional<IntegerFormat> integers,
                            ArrayRef<int64_t> shape) {
   if (shape.size() == 1)
     return packedVectorBytes(shape[0]);
-  // Of rank 3: the matrices of experts, one behind the other.
+  // Rank 3: the consecutive matrices of experts.
   int64_t matrices = shape.size() == 3 ? shape[0] : 1;
   int64_t rows = shape.take_back(2).front(), columns = shape.back();
   return matrices * (integers
@@ -89,8 +90,8 @@ static int64_t packedBytes(TensorFormat format,
                          : PackedMatrixLayout{format, rows, columns}.bytes());
 }
 
-/// What an instruction takes: the bytes of a matrix, or the elements of a
-/// vector with its padding.
+/// The operand of an instruction: the bytes of a matrix, or the elements of a
+/// vector with padding.
 static KernelWeight referTo(WeightOp weight) {
   Builder b(weight.getContext());
   const auto bytes = static_cast<int64_t>(weight.getBytes());
@@ -100,7 +101,7 @@ static KernelWeight referTo(WeightOp weight) {
   return {FlatSymbolRefAttr::get(weight.getSymNameAttr()), type};
 }
 
-/// The name, with a suffix where the fragment has a symbol of that name.
+/// The name, with a suffix if the fragment already has a symbol of this name.
 static std::string uniqueName(FragmentOp fragment, std::string base) {
   std::string name = base;
   for (int suffix = 1; SymbolTable::lookupSymbolIn(fragment, name); ++suffix)
@@ -154,7 +155,7 @@ ProgramBuilder::declareWeight(ArrayRef<mllm::RegisterOp> parameters,
     offsets.push_back(
         placeWeight((parameter.getSymName() + place).str(), bytes));
   }
-  // The first layer's name stands for the run.
+  // The run has the name of the first layer.
   StringRef name = first.getSymName();
   for (WeightOp known : weightFragment.getBody().getOps<WeightOp>())
     if (known.getSymName() == name && known.getOffsets() == ArrayRef(offsets) &&
@@ -203,7 +204,7 @@ KernelWeight ProgramBuilder::declareConstantWeight(Location loc,
   auto weight = WeightOp::create(
       weights, loc, name, type.getRank() == 1 ? "vector" : "tiles16", "f32",
       type.getShape(), bytes, weights.getStrArrayAttr(StringRef(source)),
-      // No parameter has such a name.
+      // Parameters never have this name.
       placeWeight("constant " + name, bytes), /*first_layer=*/0,
       /*rope_unpermute_heads=*/0, /*slice=*/DenseI64ArrayAttr());
   weight->setAttr(kFromConstantAttr, weights.getUnitAttr());

@@ -32,7 +32,7 @@ namespace kernel = mllm::kernel;
 using kernel::RowSpace;
 
 /// A weight operand of a kernel: a weight of the data fragment, or a buffer in
-/// which the program has packed it. By default there is none.
+/// which the program has packed it. Absent by default.
 struct KernelWeight {
   KernelWeight() = default;
   KernelWeight(mlir::Value packed) : buffer(packed) {}
@@ -40,7 +40,7 @@ struct KernelWeight {
       : symbol(symbol), type(type) {}
 
   mlir::FlatSymbolRefAttr symbol;
-  mlir::MemRefType type; ///< Of what the symbol names.
+  mlir::MemRefType type; ///< The type of the referenced weight.
   mlir::Value buffer;
 };
 
@@ -49,34 +49,34 @@ public:
   /// Creates the two fragments at the end of `module`.
   explicit ProgramBuilder(mlir::ModuleOp module);
 
-  /// A buffer of rows of `element` (f32 where it is null), padded to whole
+  /// Creates a buffer of rows of `element` (f32 if null), padded to whole
   /// tiles.
   mlir::Value createBuffer(mlir::Location loc, int64_t rows, int64_t columns,
                            mlir::Type element = mlir::Type());
   /// The step's output.
   mlir::Value createLogits(mlir::Location loc, int64_t rows, int64_t columns);
 
-  /// Declares (once) the weight that the registered parameters make, one per
-  /// layer from `firstLayer` on; all have the same type. With `integers`, they
-  /// are quantized to that format when they are packed.
+  /// Declares (once) the weight of the registered parameters, one per layer
+  /// from `firstLayer`; all have the same type. With `integers`, they are
+  /// quantized to this format when packed.
   mlir::FailureOr<KernelWeight>
   declareWeight(llvm::ArrayRef<mllm::RegisterOp> parameters, int64_t firstLayer,
                 std::optional<IntegerFormat> integers = std::nullopt);
-  /// Declares (once) the weight that a source of the runner's makes.
+  /// Declares (once) the weight of a source of the runner.
   KernelWeight declareWeight(mlir::Location loc, llvm::StringRef source,
                              mlir::Type type);
-  /// Declares (once) the weight that a constant of the program makes.
+  /// Declares (once) the weight of a constant of the program.
   KernelWeight declareConstantWeight(mlir::Location loc,
                                      mlir::DenseElementsAttr value);
-  /// Declares values that the runner writes where their name is a source.
+  /// Declares values that the runner writes to the source of their name.
   std::string declareConstant(mlir::Location loc, mlir::ElementsAttr value);
-  /// Says what the caller writes into a buffer, and reads from it.
+  /// Declares a buffer as written, or read, by the caller.
   void input(mlir::Location loc, llvm::StringRef source, mlir::Value buffer,
              int64_t columns);
   void output(mlir::Location loc, llvm::StringRef name, mlir::Value buffer,
               int64_t columns);
 
-  /// Says which cache the code needs, with layers for each rank.
+  /// Declares the cache of the program, with layers for each rank.
   void setCache(mlir::Type type, int64_t numRanks);
 
   //===--------------------------------------------------------------------===//
@@ -84,10 +84,10 @@ public:
   //===--------------------------------------------------------------------===//
 
   void setCount(mlir::Location loc, StepField field, int64_t count);
-  /// Kernels from here on find the buffer in that field.
+  /// Binds the buffer to the field for the following kernels.
   void setPointer(mlir::Location loc, StepField field, mlir::Value buffer);
   void restoreField(mlir::Location loc, StepField field);
-  /// A call by the first worker.
+  /// Appends a call by the first worker.
   void runtimeCall(mlir::Location loc, RuntimeFunction function,
                    llvm::ArrayRef<mlir::Value> buffers,
                    llvm::ArrayRef<mlir::Attribute> numbers);
@@ -97,14 +97,14 @@ public:
   //===--------------------------------------------------------------------===//
 
   /// Appends an instruction of one kernel, whose label is `label`. The further
-  /// arguments are those of a builder of the op, in which a KernelWeight stands
-  /// for the operand that the instruction takes.
+  /// arguments are those of a builder of the op, in which a KernelWeight
+  /// represents the operand of the instruction.
   template <typename KernelOp, typename... Args>
   KernelOp kernel(mlir::Location loc, llvm::StringRef label,
                   const Args &...args) {
     mlir::OpBuilder::InsertionGuard guard(code);
     beginInstruction(loc);
-    // Braces evaluate from left to right: weights come in the kernel's order.
+    // Braces evaluate from left to right: weights are in the kernel's order.
     std::tuple<decltype(resolve(loc, args))...> operands{resolve(loc, args)...};
     auto op = std::apply(
         [&](const auto &...each) {
@@ -121,13 +121,13 @@ public:
   void label(mlir::Location loc, llvm::StringRef name);
   void jumpNextLayer(mlir::Location loc, llvm::StringRef label, int64_t limit);
   void jump(mlir::Location loc, llvm::StringRef label);
-  /// Jumps where the first number of the buffer, of i32, is not 0.
+  /// Jumps if the first element of the i32 buffer is not 0.
   void jumpIf(mlir::Location loc, llvm::StringRef label, mlir::Value number);
   /// Ends the code and writes the size of the weight section.
   void finish(mlir::Location loc);
 
 private:
-  /// Appends an instruction and moves into it.
+  /// Appends an instruction and sets the insertion point inside.
   void beginInstruction(mlir::Location loc);
   mlir::Value resolve(mlir::Location loc, const KernelWeight &weight);
   template <typename T> const T &resolve(mlir::Location, const T &argument) {

@@ -94,7 +94,7 @@ FailureOr<RowSpace> commonRows(ProgramConversion &c, Operation *op,
 int64_t rowColumns(Value tensor) {
   ArrayRef<int64_t> shape = tensorShape(tensor.getType());
   std::optional<int64_t> row = rowDimension(shape);
-  // One row for each index of the first dimension; a vector is one row.
+  // One row per index of the first dimension; a vector is one row.
   if (!row && shape.size() > 1)
     row = 0;
   int64_t columns = 1;
@@ -106,7 +106,7 @@ int64_t rowColumns(Value tensor) {
 
 bool endsAt(Value tensor, Operation *op) {
   for (Operation *user : tensor.getUsers()) {
-    // What a branch or a loop has inside reads where that stands.
+    // Ops nested in a branch or a loop read at the position of the latter.
     Operation *reader =
         op->getBlock()->findAncestorOpInBlock(*kernelRoot(user));
     if (!reader || (reader != op && !reader->isBeforeInBlock(op)))
@@ -202,7 +202,7 @@ RowsValue ProgramConversion::reuseOrCreate(Operation *op,
                                            const RowsValue &like) {
   if (hasPlace(result))
     return createResult(result, like, like.columns);
-  // A loop's value stays in its buffer when it can: then nothing is copied.
+  // A loop-carried value remains in its buffer if possible, to avoid a copy.
   std::optional<RowsValue> chosen;
   for (Value operand : operands) {
     auto known = values().find(operand);
@@ -210,7 +210,7 @@ RowsValue ProgramConversion::reuseOrCreate(Operation *op,
       continue;
     const RowsValue &value = known->second;
     bool carried = loopValues.contains(value.buffer);
-    // What comes into a layer from outside belongs to the other layers too.
+    // Values from outside of a layer are also used by the other layers.
     Value origin = withoutReshapes(operand);
     if (isa<BlockArgument>(origin) && !carried)
       continue;
@@ -308,7 +308,7 @@ void ProgramConversion::copyRows(Location loc, const RowsValue &from,
   if (from.buffer == to.buffer || to.columns == 0)
     return;
   if (!hasStaticRows() && !ShapedType::isDynamic(to.rows)) {
-    // Kernels of rows run over those of the step.
+    // Row kernels iterate over the rows of the step.
     ElementBox box;
     box.sizes = {to.rows, to.columns};
     box.fromStrides = {from.columns, 1};
@@ -354,7 +354,7 @@ RowsValue ProgramConversion::matmulInput(Location loc, Value tensor,
   if (!getElementTypeOrSelf(weight).isBF16() || x.columns == 0)
     return x;
   Builder b(module.getContext());
-  if (format != "bf16") { // Packed as f32: rows of f32 that bf16 holds.
+  if (format != "bf16") { // Packed as f32: f32 rows with bf16 values.
     if (getElementTypeOrSelf(tensor.getType()).isBF16())
       return x;
     RowsValue rounded = createRowsLike(loc, x, x.columns);
@@ -375,8 +375,8 @@ RowsValue ProgramConversion::matmulInput(Location loc, Value tensor,
 // Boxes of elements
 //===----------------------------------------------------------------------===//
 
-/// Makes the dynamic dimension of the box its first one, with the most rows as
-/// its size; gives the attribute that says which rows these are.
+/// Makes the dynamic dimension of the box the first one, with the maximum
+/// number of rows as its size; returns the attribute for the kind of rows.
 static kernel::RowSpaceAttr putRowsFirst(ProgramConversion &c, Location loc,
                                          ElementBox &box, RowSpace over) {
   std::optional<int64_t> row = rowDimension(box.sizes);
@@ -408,7 +408,8 @@ Value ProgramConversion::packMatrix(Location loc, const RowsValue &from,
                                     int64_t rows, int64_t columns,
                                     int64_t rowStride, int64_t columnStride,
                                     int64_t start) {
-  // PackedMatrixLayout of f32: a line is 16 rows' value of one column.
+  // PackedMatrixLayout of f32: a line has the elements of one column in 16
+  // rows.
   int64_t tiles = rows / kTileRows, rest = rows % kTileRows;
   RowsValue packed =
       createScratch(loc, (tiles + (rest > 0)) * columns, kTileRows);
@@ -435,7 +436,7 @@ Value ProgramConversion::packMatrix(Location loc, const RowsValue &from,
 // One op
 //===----------------------------------------------------------------------===//
 
-// Regions round what they make.
+// Regions round their own results.
 ConversionTable::ConversionTable()
     : structured{convertStructured, OpForm::Exact, /*once=*/false},
       scalar{convertScalarComputation, OpForm::Exact, /*once=*/false} {
@@ -477,8 +478,8 @@ static bool hasNoNumbers(Value value) {
   return type && llvm::is_contained(type.getShape(), 0);
 }
 
-/// Kernels of `llm` work on at least one number. Gives whether the op is done;
-/// fails where it makes something of nothing.
+/// Kernels of `llm` process at least one element. Returns whether the op is
+/// converted; fails if it computes values from empty operands.
 static FailureOr<bool> convertNothing(ProgramConversion &c, Operation *op) {
   if (!c.hasStaticRows() || !isa_and_present<ll::LLMDialect>(op->getDialect()))
     return false;
@@ -491,7 +492,7 @@ static FailureOr<bool> convertNothing(ProgramConversion &c, Operation *op) {
     return true;
   }
   if (isa<ll::AttentionOp>(op))
-    return false; // Of no keys its kernel makes zeros.
+    return false; // Without keys its kernel yields zeros.
   for (Value operand : op->getOperands())
     if (hasNoNumbers(operand))
       return op->emitOpError("has an operand of type ")
@@ -502,7 +503,7 @@ static FailureOr<bool> convertNothing(ProgramConversion &c, Operation *op) {
 
 LogicalResult ProgramConversion::convertOp(Operation *op) {
   if (isComputedByUser(op))
-    return success(); // Part of its user's kernel.
+    return success(); // Converted as a part of its user's kernel.
   FailureOr<bool> isDone = convertNothing(*this, op);
   if (failed(isDone) || *isDone)
     return failure(failed(isDone));

@@ -6,9 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What converts ops to a program, and what the conversion of each op uses. Two
-// classes drive it: StepConversion for the step of a model, whose arrays are
-// the runtime's, and FunctionConversion for any function of static shapes.
+// Converts ops to a program, with the services that the conversions of ops use.
+// There are two subclasses: StepConversion for the step of a model, whose
+// arrays are provided by the runtime, and FunctionConversion for any function
+// of static shapes.
 //
 // To add the conversion of an op, write
 //
@@ -23,19 +24,19 @@
 //   }
 //
 // in the file of its group (RowOps.cpp, CacheOps.cpp, QuantOps.cpp, MoEOps.cpp,
-// CollectiveOps.cpp, TensorOps.cpp), and name it in that file's
-// add…Conversions:
+// CollectiveOps.cpp, TensorOps.cpp), and register it in the add…Conversions
+// function of that file:
 //
 //   table.add<ll::MyOp>(convert);
 //
-// kernel() takes the rows that the kernel works over, by which it sets
-// num_tokens or num_logit_rows, and then the arguments of a builder of the
+// kernel() takes the rows that the kernel iterates over, which determine
+// num_tokens or num_logit_rows, followed by the arguments of a builder of the
 // kernel op. A kernel of fixed size is built with fixedKernel(), without rows.
 // Index arrays that a kernel reads in the step context are bound with
 // bindField(), counts with bindCount(), the layer with bindLayer(). Results of
-// f16 and bf16 are rounded behind the op, unless the table says that they are
-// exact. With several ranks the conversion runs once for each, and the services
-// work on that rank's values.
+// f16 and bf16 are rounded after the op, unless registered as exact. With
+// several ranks the conversion runs once per rank, and the services access the
+// values of that rank.
 //
 //===----------------------------------------------------------------------===//
 
@@ -54,37 +55,36 @@
 
 namespace llmir {
 
-/// What a tensor value is in the program: its elements, in order, in rows of
-/// `columns`.
+/// A tensor value in the program: its elements, in order, in rows of `columns`.
 struct RowsValue {
   mlir::Value buffer;
   RowSpace over = RowSpace::Tokens;
   int64_t columns = 0;                       ///< Without padding.
-  int64_t rows = mlir::ShapedType::kDynamic; ///< Dynamic: as the step has.
-  int64_t grain = 1; ///< Column tiles that stay with one worker: whole heads.
+  int64_t rows = mlir::ShapedType::kDynamic; ///< Dynamic: the rows of the step.
+  int64_t grain = 1; ///< Column tiles that one worker processes: whole heads.
 };
 
 /// The weights of a kernel, in its order.
 struct KernelWeights {
   llvm::SmallVector<KernelWeight> all;
-  /// Storage format of the first one: what the kernel's attribute says.
+  /// Storage format of the first one, the attribute of the kernel.
   std::string format;
 
-  /// The weight of that number; none where there are fewer.
+  /// The weight at this index; absent if there are fewer.
   KernelWeight operator[](size_t number) const {
     return number < all.size() ? all[number] : KernelWeight();
   }
 };
 
-/// A box of elements, as `copy_box` has it: element i goes from
-/// `from` + sum(i_d * fromStrides_d) to `to` + sum(i_d * toStrides_d). A
-/// dynamic size is that of the rows of the step, from row to row on both sides.
+/// A box of elements, as in `copy_box`: element i goes from `from` + sum(i_d *
+/// fromStrides_d) to `to` + sum(i_d * toStrides_d). A dynamic size is the
+/// number of rows of the step, for both buffers.
 struct ElementBox {
   llvm::SmallVector<int64_t> sizes, fromStrides, toStrides;
   int64_t from = 0, to = 0;
 };
 
-/// How rows of f32 are made int8, as `quantize_rows` has it.
+/// Quantization of f32 rows to int8, the attributes of `quantize_rows`.
 struct RowQuantization {
   int64_t columns = 0, group = 0, segment = 0, padded = 0;
 
@@ -111,39 +111,40 @@ public:
   // Tensors
   //===--------------------------------------------------------------------===//
 
-  /// The tensor as it lies.
+  /// The tensor in its current rows.
   mlir::FailureOr<RowsValue> lookup(mlir::Operation *op, mlir::Value tensor);
-  /// The tensor in rows of that many columns.
+  /// The tensor in rows of this many columns.
   mlir::FailureOr<RowsValue> lookup(mlir::Operation *op, mlir::Value tensor,
                                     int64_t columns);
-  /// One row per index of the first dimension, for an op that works on every
-  /// token of the step.
+  /// One row per index of the first dimension, for an op on every token of the
+  /// step.
   mlir::FailureOr<RowsValue> lookupTokens(mlir::Operation *op,
                                           mlir::Value tensor);
-  /// A buffer for a result with as many rows as `like`.
-  /// Its columns are shared out by heads where its readers do so.
+  /// Creates a buffer for a result with as many rows as `like`. Its columns are
+  /// distributed to workers by heads if its users require this.
   virtual RowsValue createResult(mlir::Value result, const RowsValue &like,
                                  int64_t columns) = 0;
   /// The same with one row per index of the first dimension, over `over`.
   virtual RowsValue createResult(mlir::Value result,
                                  RowSpace over = RowSpace::Tokens) = 0;
-  /// The buffer of the first operand that ends here and fits, else a new one.
+  /// The buffer of the first suitable operand without later uses, else a new
+  /// one.
   RowsValue reuseOrCreate(mlir::Operation *op,
                           llvm::ArrayRef<mlir::Value> operands,
                           mlir::Value result, const RowsValue &like);
-  /// Says where the value is, for results that share the memory of another.
+  /// Binds the value to rows, for results that share the memory of another
+  /// value.
   void bind(mlir::Value value, RowsValue where) { values()[value] = where; }
-  /// Whether it has been said where the value is.
+  /// Whether the value is bound.
   bool isBound(mlir::Value value) { return values().contains(value); }
-  /// Memory for as many rows as `like` has, that belongs to no value, of
-  /// `element` (f32 where it is null).
+  /// Temporary memory for as many rows as `like`, of `element` (f32 if null).
   virtual RowsValue createRowsLike(mlir::Location loc, const RowsValue &like,
                                    int64_t columns,
                                    mlir::Type element = mlir::Type()) = 0;
-  /// Says that several values lie in the buffer: none may be written over.
+  /// Marks the buffer as shared by several values: none may be overwritten.
   void shareBuffer(mlir::Value buffer) { sharedBuffers.insert(buffer); }
   void waitIfSplit(mlir::Location loc) { program.waitIfSplit(loc); }
-  /// Memory that belongs to no value, of `element` (f32 where it is null).
+  /// Temporary memory of `element` (f32 if null).
   RowsValue createScratch(mlir::Location loc, int64_t rows, int64_t columns,
                           mlir::Type element = mlir::Type());
   mlir::Type i32() { return mlir::IntegerType::get(module.getContext(), 32); }
@@ -153,63 +154,63 @@ public:
   //===--------------------------------------------------------------------===//
 
   /// The weights of one kernel, in its order: parameters, arguments and
-  /// constants as the caller packs them. A computed vector is read where it is;
-  /// when a matrix is computed, all matrices are packed by the program, as f32.
+  /// constants are packed by the caller. A computed vector is read in place; if
+  /// a matrix is computed, the program packs all matrices, as f32.
   mlir::FailureOr<KernelWeights> weights(mlir::Operation *op,
                                          llvm::ArrayRef<mlir::Value> tensors);
-  /// The matrix [N, K] of a parameter, quantized and packed when compiling:
-  /// rows on their own, in that format. Steps only.
+  /// The matrix [N, K] of a parameter, quantized per row to this format and
+  /// packed at compile time. Steps only.
   virtual mlir::FailureOr<KernelWeight>
   quantizedParameter(mlir::Operation *op, mlir::Value parameter,
                      const IntegerFormat &format) {
     llvm_unreachable("a function quantizes when it runs");
   }
-  /// The rows of x as bytes with scales, or as words of bf16, made in that way
-  /// for a matmul; without a buffer where none has been.
+  /// The rows of x quantized in this way, or converted to bf16, for an earlier
+  /// matmul; without a buffer if there are none.
   RowsValue &quantizedRows(mlir::Value x, mlir::Attribute how) {
     return activations[{x, {how, currentRank}}];
   }
-  /// Whether the tensor is the step's positions. In functions, which have no
-  /// step, one i32 tensor is like another.
+  /// Whether the tensor contains the positions of the step. In functions, any
+  /// i32 tensor may be used.
   virtual bool arePositions(mlir::Value ids) { return false; }
-  /// Makes kernels find the i32 tensor in that field.
+  /// Binds the i32 tensor to the field.
   virtual mlir::LogicalResult
   bindField(mlir::Operation *op, mlir::Value operand, StepField field) = 0;
-  /// The same with an array that is no operand. Functions only.
+  /// The same with an array that is not an operand. Functions only.
   virtual void bindArray(mlir::Location loc, StepField field,
                          const RowsValue &array) {}
-  /// Makes kernels find a count in that field; a step has its own.
+  /// Binds a count to the field; a step provides its own.
   virtual void bindCount(mlir::Location loc, StepField field, int64_t count) {}
   /// Sets the layer register (absent: layer 0) of the rank's cache.
   virtual mlir::LogicalResult bindLayer(mlir::Operation *op,
                                         mlir::Value layer) = 0;
-  /// Makes kernels find the pool of that cache.
+  /// Binds the pool of the cache.
   virtual mlir::LogicalResult bindCache(mlir::Operation *op,
                                         mlir::llm::PagedKVCacheType type) {
     return mlir::success();
   }
-  /// Makes kernels find the blocks of a cache in a buffer of the program, with
-  /// one layer. Functions only.
+  /// Binds a buffer of the program as the blocks of a cache with one layer.
+  /// Functions only.
   virtual void bindScratchCache(mlir::Location loc, mlir::Value pool) {}
-  /// One row of numbers that are known now. Functions only.
+  /// One row of constants. Functions only.
   virtual RowsValue constantRows(mlir::Location loc,
                                  llvm::ArrayRef<int32_t> numbers) {
     llvm_unreachable("a step's arrays are the runtime's");
   }
-  /// Whether all sizes are known, as in a function of static shapes.
+  /// Whether all sizes are static, as in functions.
   virtual bool hasStaticRows() const { return false; }
-  /// The most rows of that kind that a step may have. Steps only.
+  /// The maximum number of rows of this kind in a step. Steps only.
   virtual int64_t maxRows(RowSpace over) const {
     llvm_unreachable("a function has static rows");
   }
-  /// Cosines and sines of the op's positions.
+  /// Cosines and sines for the positions of the op.
   virtual mlir::FailureOr<RopeTable> ropeTable(mlir::llm::RopeOp op) = 0;
 
   //===--------------------------------------------------------------------===//
   // Kernels
   //===--------------------------------------------------------------------===//
 
-  /// Appends an instruction of one kernel that works over such rows; see
+  /// Appends an instruction of one kernel that iterates over these rows; see
   /// ProgramBuilder::kernel().
   template <typename KernelOp, typename... Args>
   KernelOp kernel(mlir::Location loc, llvm::StringRef label,
@@ -217,8 +218,7 @@ public:
     bindRows(loc, rows);
     return program.kernel<KernelOp>(loc, label, args...);
   }
-  /// The same of a kernel of fixed size, or one that neither reads nor divides
-  /// rows of the step.
+  /// The same for a kernel of fixed size, or one without rows of the step.
   template <typename KernelOp, typename... Args>
   KernelOp fixedKernel(mlir::Location loc, llvm::StringRef label,
                        const Args &...args) {
@@ -226,8 +226,8 @@ public:
   }
   using BodyBuilder =
       llvm::function_ref<void(mlir::OpBuilder &, mlir::Block &)>;
-  /// Appends an element-wise kernel of those inputs, with the scalar region
-  /// that `body` writes.
+  /// Appends an element-wise kernel of these inputs, with the scalar region
+  /// that `body` creates.
   void elementwise(mlir::Location loc, llvm::StringRef label,
                    llvm::ArrayRef<mlir::Value> inputs, const RowsValue &out,
                    BodyBuilder body);
@@ -235,25 +235,26 @@ public:
   void copyRows(mlir::Location loc, const RowsValue &from, const RowsValue &to);
   /// Sets every element, padding included.
   void fill(mlir::Location loc, const RowsValue &rows, double value);
-  /// Rounds the rows in place to the element type, where it is not f32.
+  /// Rounds the rows in place to the element type, unless it is f32.
   void roundRows(mlir::Location loc, const RowsValue &rows, mlir::Type element);
 
-  /// The rows of the tensor x as a matmul takes them beside a weight of that
-  /// type, packed as `format`: rounded to bf16 where the type is of bf16.
+  /// The rows of the tensor x in the form required for a matmul by a weight of
+  /// this type, packed as `format`: rounded to bf16 if that is the element
+  /// type.
   RowsValue matmulInput(mlir::Location loc, mlir::Value tensor,
                         const RowsValue &x, mlir::Type weight,
                         llvm::StringRef format);
 
-  /// Copies a box of elements. Does nothing where the box is empty.
+  /// Copies a box of elements, which may be empty.
   void copyBox(mlir::Location loc, const RowsValue &from, const RowsValue &to,
                ElementBox box);
-  /// Packs the matrix [rows, columns] that lies in `from` at `start`, with
-  /// these distances between its elements, as an f32 weight of linear.
+  /// Packs the matrix [rows, columns] in `from` at `start`, with these strides,
+  /// as an f32 weight of linear.
   mlir::Value packMatrix(mlir::Location loc, const RowsValue &from,
                          int64_t rows, int64_t columns, int64_t rowStride,
                          int64_t columnStride, int64_t start = 0);
 
-  /// Ranks that run in lockstep, and the one whose values are converted now.
+  /// The number of ranks, and the rank whose values are being converted.
   int64_t numRanks() const { return ranks.size(); }
   int64_t rank() const { return currentRank; }
   void selectRank(int64_t rank) { currentRank = rank; }
@@ -266,7 +267,7 @@ protected:
 
   mlir::LogicalResult convertOp(mlir::Operation *op);
 
-  /// The tensor as the caller packs it; nullopt where the program computes it.
+  /// The tensor packed by the caller; nullopt if the program computes it.
   virtual std::optional<KernelWeight> givenWeight(mlir::Value tensor) = 0;
   /// A computed matrix, or one for each expert, as the weight of a kernel.
   mlir::Value packWeight(mlir::Location loc, RowsValue matrix,
@@ -276,7 +277,8 @@ protected:
   llvm::DenseMap<mlir::Value, RowsValue> &values() {
     return ranks[currentRank];
   }
-  /// Binds a tensor that no op has made yet; fails where there is none.
+  /// Binds a tensor that is not the result of a converted op; fails if there is
+  /// none.
   virtual mlir::FailureOr<RowsValue> materialize(mlir::Operation *op,
                                                  mlir::Value tensor);
   /// A copy of the tensor's elements in rows of another length.
@@ -288,21 +290,20 @@ protected:
                                                  RowsValue rows) {
     return rows;
   }
-  /// Makes kernels find how many rows there are of that kind; a step has its
-  /// own.
+  /// Binds the number of rows of this kind; a step provides its own.
   virtual void bindRows(mlir::Location loc, const RowsValue &rows) {}
-  /// Whether an op may write over what comes from outside of its block.
+  /// Whether an op may overwrite values from outside of its block.
   virtual bool mayOverwrite(mlir::Value origin) { return true; }
-  /// Whether the value must lie where the caller wants it.
+  /// Whether the caller determines the buffer of the value.
   virtual bool hasPlace(mlir::Value result) { return false; }
 
   mlir::ModuleOp module;
-  /// Buffers that carry a value round the loop that is being converted.
+  /// Buffers of loop-carried values of the loop that is being converted.
   llvm::DenseSet<mlir::Value> loopValues;
-  /// Buffers that hold several values at once: none may be written over.
+  /// Buffers shared by several values: none may be overwritten.
   llvm::DenseSet<mlir::Value> sharedBuffers;
 
-  /// What quantizedRows() has, by value, way of quantizing and rank.
+  /// Results of quantizedRows(), by value, quantization and rank.
   llvm::DenseMap<std::pair<mlir::Value, std::pair<mlir::Attribute, int64_t>>,
                  RowsValue>
       activations;
@@ -312,13 +313,13 @@ private:
   int64_t currentRank = 0;
 };
 
-/// What the conversion of an op leaves to do.
+/// How the results of a conversion are rounded.
 enum class OpForm {
-  Computed, ///< Results are rounded to their element type behind it.
-  Exact,    ///< Results only move or choose numbers.
+  Computed, ///< Results are rounded to their element type after it.
+  Exact,    ///< Results are moved or selected elements only.
 };
 
-/// The conversion of every op that has one, by name.
+/// The conversions of ops, by name.
 class ConversionTable {
 public:
   struct Entry {
@@ -335,7 +336,7 @@ public:
            OpForm form = OpForm::Computed) {
     insert(convert, form, /*once=*/false);
   }
-  /// For an op that all ranks meet in, or that changes what they share.
+  /// For collectives, and ops that change state shared by ranks.
   template <typename OpTy>
   void addForAllRanks(mlir::LogicalResult (*convert)(ProgramConversion &, OpTy),
                       OpForm form = OpForm::Computed) {
@@ -345,7 +346,7 @@ public:
 
 private:
   ConversionTable();
-  /// For every op of linalg, and of arith and math, that computes.
+  /// For all computing ops of linalg, arith and math.
   Entry structured, scalar;
   template <typename OpTy>
   void insert(mlir::LogicalResult (*convert)(ProgramConversion &, OpTy),
@@ -374,91 +375,90 @@ void addElementConversions(ConversionTable &table);
 /// A structured op of linalg. (LinalgOps.cpp)
 mlir::LogicalResult convertStructured(ProgramConversion &c,
                                       mlir::Operation *op);
-/// An op on rows of floats, with those that feed only it, as one kernel or as
-/// part of a matmul's. (RowOps.cpp)
+/// Converts an op on rows of floats, with its operands that have no other use,
+/// to one kernel or a part of a matmul's. (RowOps.cpp)
 mlir::LogicalResult convertElementwise(ProgramConversion &c,
                                        mlir::Operation *root);
-/// An op of arith or math on tensors or scalars, with the ops that feed only
-/// it. (LinalgOps.cpp)
+/// Converts an op of arith or math on tensors or scalars, with its operands
+/// that have no other use. (LinalgOps.cpp)
 mlir::LogicalResult convertScalarComputation(ProgramConversion &c,
                                              mlir::Operation *root);
 
-/// Fails in a step, which has no kernel for the op.
+/// Fails in a step, in which the op is not supported.
 mlir::LogicalResult refuseInStep(ProgramConversion &c, mlir::Operation *op);
 
-/// Neighbors of an activation that share a scale beside weights of blocks.
+/// Group size of activations that are multiplied by weights in block formats.
 inline constexpr int64_t kActivationGroup = 32;
 
-/// How rows of activations are quantized for these weights, a scale for `group`
-/// neighbors, in segments of as many values. (QuantOps.cpp)
+/// The quantization of activations for these weights, with one scale per
+/// `group` adjacent elements, in segments of the same size. (QuantOps.cpp)
 RowQuantization quantizeRowsFor(const IntegerMatrixLayout &weights,
                                 int64_t group, int64_t segment);
 
-/// The rows of the tensor x, quantized so; made once for all matmuls of x.
+/// The rows of the tensor x, quantized in this way once for all matmuls of x.
 RowsValue quantizedRows(ProgramConversion &c, mlir::Location loc,
                         mlir::Value tensor, const RowsValue &x,
                         const RowQuantization &how);
 
-/// A projection by a weight of a block format, which is integers: of bytes in a
-/// step, of f32 rows in a function, whose ops mean the exact product.
-/// (QuantOps.cpp)
+/// A projection by a weight in an integer block format: with int8 activations
+/// in a step, with f32 rows in a function, whose semantics is the exact
+/// product. (QuantOps.cpp)
 mlir::LogicalResult convertBlockLinear(ProgramConversion &c,
                                        mlir::llm::LinearOp op,
                                        const RowsValue &x,
                                        const KernelWeights &weights,
                                        const IntegerFormat &format);
 
-/// Elements in a row with one row per index of the first dimension; a tensor of
+/// Elements per row, with one row per index of the first dimension; a tensor of
 /// rank 1 or less is one row.
 int64_t rowColumns(mlir::Value tensor);
 
-/// What a buffer holds for elements of that type: i64 for i64 and index, i32
-/// for i32 and for i1, as 0 and 1, and f32 for floats and integers of fewer
+/// The buffer element type for elements of this type: i64 for i64 and index,
+/// i32 for i32 and for i1, as 0 and 1, and f32 for floats and integers of fewer
 /// bits.
 mlir::Type bufferElement(mlir::Type element);
 
-/// The same of the elements of a tensor.
+/// The same for the elements of a tensor.
 mlir::Type bufferElementOf(mlir::Type tensor);
 
-/// Sizes of a tensor, a quantized tensor or the slice of a sharded one; of a
-/// scalar, which is a tensor of rank 0, there are none.
+/// The shape of a tensor, a quantized tensor or the slice of a sharded one; a
+/// scalar has rank 0.
 llvm::ArrayRef<int64_t> tensorShape(mlir::Type type);
 
 /// The dynamic dimension of a tensor of a step, whose indices are rows of the
-/// step; nullopt where all sizes are static.
+/// step; nullopt if all sizes are static.
 std::optional<int64_t> rowDimension(llvm::ArrayRef<int64_t> shape);
 
-/// How the elements of a tensor are in rows: one for each index of the dynamic
-/// dimension or else of the first one; a vector is one row. There is no buffer
-/// yet.
+/// The rows of a tensor, one per index of the dynamic dimension, if any, or of
+/// the first one; a vector is one row. The result has no buffer.
 RowsValue defaultRows(mlir::Value tensor);
 
 /// The value of a constant, or null; that of a scalar as a tensor of rank 0.
 mlir::ElementsAttr constantElements(mlir::Value value);
 
-/// The rows that the tensors with a dynamic dimension have; fails, with a
-/// diagnostic, where they differ. Tokens where there is none.
+/// The kind of rows of the tensors with a dynamic dimension; fails, with a
+/// diagnostic, if they differ. Tokens if there is none.
 mlir::FailureOr<RowSpace> commonRows(ProgramConversion &c, mlir::Operation *op,
                                      mlir::ValueRange tensors);
 
-/// The distances between neighbors of each dimension.
+/// The strides of a row-major tensor.
 llvm::SmallVector<int64_t> rowMajorStrides(llvm::ArrayRef<int64_t> shape);
 
-/// The same in the buffer of a tensor: where a dimension is dynamic, its
-/// indices are rows, and the other dimensions are the columns of a row.
+/// The same in the buffer of a tensor: indices of a dynamic dimension are rows,
+/// whose columns are the other dimensions.
 llvm::SmallVector<int64_t> bufferStrides(llvm::ArrayRef<int64_t> shape);
 
-/// Column tiles of a tensor that stay with one worker: those of whole heads
-/// where the tensor is heads or is only reshaped to them, else 1.
+/// Column tiles of a tensor that one worker processes: those of whole heads if
+/// the tensor consists of heads or is only reshaped to them, else 1.
 int64_t grainOfHeads(mlir::Value tensor);
 
-/// Writes the scalar region of a kernel.
+/// Creates the scalar region of a kernel.
 void writeBody(mlir::Region &region, ProgramConversion::BodyBuilder body);
 
-/// True when no kernel after that of \p op uses the tensor, reshaped or not.
+/// True if no kernel after that of \p op uses the tensor, reshaped or not.
 bool endsAt(mlir::Value tensor, mlir::Operation *op);
 
-/// The tensor that the given one is another view of.
+/// The tensor of which the given one is a reshape.
 mlir::Value withoutReshapes(mlir::Value tensor);
 
 /// "linear_bf16_172x64"

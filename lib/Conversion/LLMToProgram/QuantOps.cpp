@@ -22,10 +22,10 @@ namespace ll = mlir::llm;
 namespace llmir {
 
 //===----------------------------------------------------------------------===//
-// Which number has which scale
+// Scales of elements
 //===----------------------------------------------------------------------===//
 
-/// The box of numbers that shares a scale.
+/// The box of elements that share a scale.
 static SmallVector<int64_t> cellOf(ll::QuantizedTensorType type) {
   SmallVector<int64_t> cell(type.getShape());
   if (type.hasGroups()) {
@@ -37,7 +37,7 @@ static SmallVector<int64_t> cellOf(ll::QuantizedTensorType type) {
   return cell;
 }
 
-/// Scales and zero points as they lie; zero points may be absent.
+/// Scales and zero points; the latter may be absent.
 namespace {
 struct Scales {
   RowsValue scales, zeroPoints;
@@ -61,11 +61,11 @@ static FailureOr<Scales> lookupScales(ProgramConversion &c, OpTy op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Quantizing when the program runs
+// Quantization at run time
 //===----------------------------------------------------------------------===//
 
-/// In a step, only the weight of a quantized_matmul is quantized, and that has
-/// happened when it was packed.
+/// In a step, only the weight of a quantized_matmul is quantized, which is done
+/// when it is packed.
 static LogicalResult checkPacked(Operation *op) {
   for (Operation *user : op->getUsers())
     if (!isa<ll::QuantizedMatmulOp>(user) &&
@@ -111,7 +111,7 @@ static LogicalResult convert(ProgramConversion &c, ll::QuantizeOp op) {
   return success();
 }
 
-/// What the integers `q` stand for.
+/// The dequantized values of the integers `q`.
 static void dequantize(ProgramConversion &c, Location loc,
                        ll::QuantizedTensorType type, const RowsValue &q,
                        const Scales &scales, const RowsValue &out) {
@@ -136,11 +136,11 @@ static LogicalResult convert(ProgramConversion &c, ll::DequantizeOp op) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// How a matmul's weights are packed, as [N, K], and multiplied.
+/// The packed form of a matmul's weights [N, K], and the type of products.
 struct MatmulPlan {
   IntegerFormat format;
   int64_t segment = 0; ///< 0: activations are f32.
-  /// The integers are too wide for a kernel: f32 numbers are multiplied.
+  /// The integers are too wide for an integer kernel: products are f32.
   bool asNumbers = false;
 };
 } // namespace
@@ -153,7 +153,7 @@ static MatmulPlan planMatmul(ll::QuantizedMatmulOp op) {
   auto type = cast<ll::QuantizedTensorType>(op.getRhs().getType());
   int64_t k = op.getNumInputs(), group = cellOf(type)[dimOfK(op)];
   MatmulPlan plan;
-  // The elements' bits, which may be more than those of their integers.
+  // The bits of elements, which may be more than those of their values.
   plan.format.bits = type.getElementType().getIntOrFloatBitWidth();
   plan.format.group = group < k ? group : 0;
   plan.format.zeroPoints = static_cast<bool>(op.getZeroPoints());
@@ -162,7 +162,7 @@ static MatmulPlan planMatmul(ll::QuantizedMatmulOp op) {
                                .getIntOrFloatBitWidth()
                          : 0;
   if (zeroBits > 8)
-    plan.format.bits = 16; // Wide zero points stand beside wide integers.
+    plan.format.bits = 16; // Wide zero points require wide integers.
   plan.asNumbers =
       zeroBits > 16 || (op.getActivationBits() && plan.format.bits > 8);
   if (!op.getActivationBits() || plan.asNumbers)
@@ -176,7 +176,7 @@ static MatmulPlan planMatmul(ll::QuantizedMatmulOp op) {
   return plan;
 }
 
-/// Packs integers that the program has in rows.
+/// Packs integers that are computed by the program.
 static FailureOr<Value> packIntegers(ProgramConversion &c,
                                      ll::QuantizedMatmulOp op,
                                      const MatmulPlan &plan) {
@@ -206,8 +206,8 @@ static FailureOr<Value> packIntegers(ProgramConversion &c,
   return packed.buffer;
 }
 
-/// The parameter whose quantized form the op multiplies by; null with a
-/// diagnostic where it multiplies by something else.
+/// The parameter whose quantized form is the op's weight; null, with a
+/// diagnostic, for other weights.
 static Value quantizedParameter(ll::QuantizedMatmulOp op) {
   auto quantize = op.getRhs().getDefiningOp<ll::QuantizeOp>();
   auto params = op.getScales().getDefiningOp<ll::QuantParamsOp>();
@@ -230,7 +230,7 @@ static Value quantizedParameter(ll::QuantizedMatmulOp op) {
   return {};
 }
 
-/// Adds the bias to weights that the program has packed itself.
+/// Adds the bias to the weights packed by the program.
 static LogicalResult appendBias(ProgramConversion &c, ll::QuantizedMatmulOp op,
                                 KernelWeights &weights) {
   if (!op.getBias())
@@ -300,7 +300,7 @@ RowsValue quantizedRows(ProgramConversion &c, Location loc, Value tensor,
   return known;
 }
 
-/// What x is rounded to where activations are quantized, as f32 numbers.
+/// x rounded by the quantization of activations, as f32.
 static RowsValue roundedRows(ProgramConversion &c, ll::QuantizedMatmulOp op,
                              const RowsValue &x) {
   int64_t k = op.getNumInputs();
@@ -327,7 +327,7 @@ static RowsValue roundedRows(ProgramConversion &c, ll::QuantizedMatmulOp op,
   return rounded;
 }
 
-/// A product of what the integers stand for, as a matmul of f32.
+/// A product with dequantized integers, as an f32 matmul.
 static LogicalResult convertAsNumbers(ProgramConversion &c,
                                       ll::QuantizedMatmulOp op,
                                       const RowsValue &x) {

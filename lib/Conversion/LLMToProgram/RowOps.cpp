@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ops that work on each row: projections, norms, positions, element-wise ops,
-// and the choice of rows.
+// Row-wise ops: projections, norms, rotations, element-wise ops, and the
+// selection of rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -160,7 +160,8 @@ static LogicalResult convert(ProgramConversion &c, ll::SelectRowsOp op) {
   return success();
 }
 
-/// The op and those that feed only it, as one kernel or as part of a matmul's.
+/// The op and its operands that have no other use, as one kernel or a part of a
+/// matmul's.
 LogicalResult convertElementwise(ProgramConversion &c, Operation *root) {
   ElementwiseChain chain(root);
   if (Operation *matmul = chain.matmul())
@@ -205,7 +206,7 @@ void addRowConversions(ConversionTable &table) {
   table.add<ll::SoftmaxOp>(convert);
   table.add<ll::RopeOp>(convert);
   table.add<ll::SelectRowsOp>(convert, OpForm::Exact);
-  // A chain rounds what each of its ops gives.
+  // A chain rounds the result of each of its ops.
   table.add<ll::SiluOp>(convertChain, OpForm::Exact);
   table.add<ll::GeluOp>(convertChain, OpForm::Exact);
   table.add<ll::AddOp>(convertChain, OpForm::Exact);

@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ops that the runtime carries out: what happens to the sequences of a cache,
-// and the choice of tokens.
+// Ops that the runtime executes: on the sequences of a cache, and sampling.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,13 +20,13 @@ namespace ll = mlir::llm;
 
 namespace llmir {
 
-/// The first number of a list: as many as there are.
+/// The first element of a list, its length.
 static int64_t countOf(Value vector) {
   return tensorShape(vector.getType()).front();
 }
 
-/// Ranks share the sequences of one cache manager: the first rank's list is
-/// that of all.
+/// Ranks share the sequences of one cache manager: the list of the first rank
+/// is used.
 static FailureOr<RowsValue> lookupList(ProgramConversion &c, Operation *op,
                                        Value list) {
   if (!c.hasStaticRows())

@@ -23,7 +23,7 @@ using namespace mlir;
 namespace llmir {
 
 //===----------------------------------------------------------------------===//
-// What kernels compute
+// Supported ops
 //===----------------------------------------------------------------------===//
 
 bool isScalarComputation(Operation *op) {
@@ -46,7 +46,7 @@ TypedAttr constantNumber(Value value) {
   return dyn_cast<TypedAttr>(attribute);
 }
 
-/// Bits that keep their meaning where both types are what buffers hold.
+/// A bitcast is valid only if both are buffer element types.
 static bool isPlainBitcast(arith::BitcastOp op) {
   auto isWord = [](Type type) {
     Type element = getElementTypeOrSelf(type);
@@ -55,7 +55,7 @@ static bool isPlainBitcast(arith::BitcastOp op) {
   return isWord(op.getIn().getType()) && isWord(op.getType());
 }
 
-/// What to write instead of an op that no kernel computes; null for others.
+/// A hint for an unsupported op; null for others.
 static const char *wayAround(Operation &op) {
   if (op.getNumResults() != 1)
     return "compute each of its results with an op of its own";
@@ -110,7 +110,8 @@ Value RegionWriter::addElement(Value name) {
 Value RegionWriter::get(Value name) {
   if (Value known = values.lookupOrNull(name))
     return known;
-  TypedAttr value = constantNumber(name); // Whoever asks has seen that it is.
+  TypedAttr value =
+      constantNumber(name); // The caller has checked that the op is supported.
   if (auto number = dyn_cast<FloatAttr>(value);
       number && isSmallFloat(number.getType()))
     value = b.getF32FloatAttr(static_cast<float>(number.getValueAsDouble()));
@@ -119,14 +120,14 @@ Value RegionWriter::get(Value name) {
   return copy;
 }
 
-/// Whether a quotient by that number may trap, or has none.
+/// Whether division by this value may trap or is undefined.
 static bool mayTrap(Value divisor) {
   auto number = dyn_cast_or_null<IntegerAttr>(constantNumber(divisor));
   return !number || number.getValue().isZero() || number.getValue().isAllOnes();
 }
 
-/// What stands for a quotient or remainder of integers: always a number. Null
-/// for any other op.
+/// The replacement of an integer quotient or remainder, which is always
+/// defined. Null for any other op.
 static Value emitDivision(OpBuilder &b, Location loc, Operation &op,
                           ArrayRef<Value> x) {
   using namespace mllm::program;
@@ -152,8 +153,8 @@ static Value emitDivision(OpBuilder &b, Location loc, Operation &op,
                                arith::MulIOp::create(b, loc, x[1], quotient));
 }
 
-/// Emits a shift whose amount may be the width of the type or more, which MLIR
-/// leaves undefined: only the sign remains then. Null for any other op.
+/// Emits a shift whose amount may be the width of the type or more, which is
+/// undefined in MLIR; the result is then the sign. Null for any other op.
 static Value emitShift(OpBuilder &b, Location loc, Operation &op,
                        ArrayRef<Value> x) {
   if (!isa<arith::ShLIOp, arith::ShRUIOp, arith::ShRSIOp>(op))
@@ -178,8 +179,8 @@ static Value emitShift(OpBuilder &b, Location loc, Operation &op,
   return arith::SelectOp::create(b, loc, isInside, shifted, number(0));
 }
 
-/// Emits an op on floats that MLIR leaves undefined for some operands, or does
-/// not lower to instructions. Null for any other op.
+/// Emits a float op that is undefined in MLIR for some operands, or is not
+/// lowered to instructions. Null for any other op.
 static Value emitOfFloats(OpBuilder &b, Location loc, Operation &op,
                           ArrayRef<Value> x) {
   using namespace mllm::program;
@@ -203,7 +204,7 @@ static Value emitOfFloats(OpBuilder &b, Location loc, Operation &op,
   Value size = math::AbsFOp::create(b, loc, x[0]);
   if (isa<math::IsInfOp>(op))
     return compare(arith::CmpFPredicate::OEQ, size, INFINITY);
-  // Of the type that the op names: numbers of 16 bits are f32 here.
+  // With the type of the op: 16-bit floats are computed in f32.
   auto named =
       cast<FloatType>(getElementTypeOrSelf(op.getOperand(0).getType()));
   const double least = APFloat::getSmallestNormalized(named.getFloatSemantics())
@@ -213,7 +214,7 @@ static Value emitOfFloats(OpBuilder &b, Location loc, Operation &op,
       compare(arith::CmpFPredicate::OLT, size, INFINITY));
 }
 
-/// The type in which a kernel has numbers of an element type.
+/// The type in which kernels compute values of an element type.
 static Type computedType(OpBuilder &b, Type type) {
   Type element = getElementTypeOrSelf(type);
   return isSmallFloat(element) ? b.getF32Type() : element;
@@ -241,7 +242,7 @@ void RegionWriter::clone(Operation &op) {
   if (auto index = dyn_cast<linalg::IndexOp>(op))
     return values.map(result, block.getArgument(order[index.getDim()]));
   if (isa<arith::ConstantOp>(op))
-    return; // Made where it is used.
+    return; // Created at its use.
   SmallVector<Value> operands;
   for (Value operand : op.getOperands())
     operands.push_back(get(operand));

@@ -16,7 +16,7 @@ namespace ll = mlir::llm;
 
 namespace llmir {
 
-/// The numbers of a runtime call.
+/// The arguments of a runtime call.
 static SmallVector<Attribute> toAttributes(Location loc,
                                            ArrayRef<int64_t> numbers) {
   Builder b(loc.getContext());
@@ -25,7 +25,7 @@ static SmallVector<Attribute> toAttributes(Location loc,
   });
 }
 
-/// Room for block tables, lengths and offsets.
+/// Buffers for block tables, lengths and offsets.
 static SequenceArrays createArrays(ProgramConversion &c, Location loc,
                                    int64_t count, int64_t columns) {
   SequenceArrays arrays;
@@ -44,7 +44,7 @@ FailureOr<SequenceArrays> lookupSequences(ProgramConversion &c, Operation *op,
   ArrayRef<int64_t> shape = tables.getType().getShape();
   SequenceArrays given;
   given.count = shape[0];
-  // A vector is one block for each sequence.
+  // A vector contains one block per sequence.
   given.columns = shape.size() == 2 ? shape[1] : 1;
   given.stride = shape.size() == 2 ? roundUpTo(shape[1], kTileRows) : 1;
   FailureOr<RowsValue> foundTables = c.lookup(op, tables, shape.back());

@@ -115,7 +115,7 @@ FailureOr<RowsValue> StepConversion::unpack(Operation *op, Value tensor,
   return rows;
 }
 
-/// The elements as f32; nothing where one of them has another value then.
+/// The elements as f32; nullopt if one of them is not representable.
 static std::optional<SmallVector<float>> exactFloats(ElementsAttr values) {
   SmallVector<float> result;
   constexpr int64_t limit = int64_t(1) << 24;
@@ -246,7 +246,7 @@ RowsValue StepConversion::createResult(Value result, RowSpace over) {
 LogicalResult StepConversion::bindStepArguments() {
   if (step.isExternal())
     return step.emitOpError("has no body to make a program of");
-  // The signature that convert-mllm-to-llm gives the step.
+  // The signature of steps created by convert-mllm-to-llm.
   static constexpr StepField order[] = {
       StepField::token_ids, StepField::positions,    StepField::query_offsets,
       StepField::seq_lens,  StepField::slot_mapping, StepField::block_tables,
@@ -318,7 +318,7 @@ LogicalResult StepConversion::declareWeight(ll::WeightOp op) {
   auto parameter = module.lookupSymbol<mllm::RegisterOp>(op.getNameAttr());
   if (!parameter)
     return op.emitOpError("has no mllm.tensor.register");
-  // Layers' weights are declared with their run.
+  // Weights of layers are declared with their run.
   if (llvm::all_of(op->getUsers(),
                    [](Operation *user) { return isa<func::CallOp>(user); }))
     return success();
@@ -331,7 +331,7 @@ LogicalResult StepConversion::bindParameter(
   if (llvm::any_of(value.getUsers(), quantizes))
     quantized[value] = {SmallVector<mllm::RegisterOp>(registered), firstLayer};
   if (!value.use_empty() && llvm::all_of(value.getUsers(), quantizes))
-    return success(); // Declared as what it becomes.
+    return success(); // Declared as its quantized form.
   FailureOr<KernelWeight> weight =
       program.declareWeight(registered, firstLayer);
   if (succeeded(weight))
@@ -339,9 +339,9 @@ LogicalResult StepConversion::bindParameter(
   return LogicalResult(weight);
 }
 
-/// Fails where a result is not one row for each token or the same for all of
-/// them, or where an op of llm, whose kernels run over the rows of the step,
-/// has other rows.
+/// Fails if a result is neither one row per token nor the same for all tokens,
+/// or if an llm op, whose kernels iterate over rows of the step, has other
+/// rows.
 static LogicalResult checkRows(Operation *op) {
   for (Value result : op->getResults()) {
     auto type = dyn_cast<RankedTensorType>(result.getType());

@@ -21,8 +21,8 @@ namespace llmir {
 void StepConversion::bindCarried(func::CallOp first, Value operand,
                                  Value argument) {
   RowsValue value = values().lookup(operand);
-  // The loop writes over its value; who needs it later, or carries it as
-  // another value too, keeps the old.
+  // The loop overwrites its value; a copy is kept for later uses, or if it is
+  // also another carried value.
   if (!endsAt(withoutReshapes(operand), first) ||
       loopValues.contains(value.buffer)) {
     RowsValue own = value;
@@ -39,7 +39,7 @@ LogicalResult StepConversion::bindArguments(const LayerRun &run,
   func::CallOp first = run.calls.front();
   for (auto [index, argument] : llvm::enumerate(callee.getArguments())) {
     Value operand = first.getOperand(index);
-    // Another run of the function bound its arguments to other values.
+    // Another run of the function has bound its arguments to other values.
     values().erase(argument);
     parameters.erase(argument);
     fields.erase(argument);
@@ -73,7 +73,7 @@ LogicalResult StepConversion::bindArguments(const LayerRun &run,
 
 LogicalResult StepConversion::handOn(const LayerRun &run, func::FuncOp callee) {
   Operation *end = callee.getBody().front().getTerminator();
-  llvm::DenseMap<Value, Value> written; // By buffer: the value it now holds.
+  llvm::DenseMap<Value, Value> written; // The current value of each buffer.
   auto isOverwritten = [&](Value buffer, Value value) {
     return written.lookup_or(buffer, value) != value;
   };
@@ -104,7 +104,7 @@ LogicalResult StepConversion::handOn(const LayerRun &run, func::FuncOp callee) {
                << result.getResultNumber() << " in a buffer that the next "
                << "layer's value is copied to";
       bind(result, bound);
-      // A value that is returned twice has two readers of one buffer.
+      // A value that is returned twice is used by two results.
       if (!returned.insert(bound.buffer).second)
         sharedBuffers.insert(bound.buffer);
     }
@@ -131,7 +131,7 @@ LogicalResult StepConversion::convertRun(const LayerRun &run) {
   currentLayer = std::nullopt;
   if (numLayers == 1)
     currentLayer = run.firstLayer;
-  // Another run of the same function has made its values elsewhere.
+  // Another run of the same function has other buffers.
   activations.clear();
   if (failed(convertBlock(callee.getBody().front())) ||
       failed(handOn(run, callee)))

@@ -42,20 +42,19 @@ SmallVector<int64_t> bufferStrides(ArrayRef<int64_t> shape) {
 }
 
 //===----------------------------------------------------------------------===//
-// Elements that nobody has written
+// Uninitialized elements
 //===----------------------------------------------------------------------===//
 
-/// A result without a place: what nobody has written is not read either, unless
-/// there is nothing of it.
+/// Uninitialized results have no buffer, since they are not read, unless they
+/// are empty.
 static LogicalResult leaveUnwritten(ProgramConversion &c, Value result) {
   if (llvm::is_contained(tensorShape(result.getType()), 0))
     c.createResult(result);
   return success();
 }
 
-/// Whether the elements are those of a tensor.empty, moved or not. Folding
-/// leaves such behind: a reshape of a fill becomes a fill of the reshape of
-/// what it fills.
+/// Whether the elements are those of a tensor.empty, possibly moved. Folding
+/// creates these: a reshape of a fill becomes a fill of the reshaped tensor.
 static bool isUnwritten(ProgramConversion &c, Value tensor) {
   return isa_and_nonnull<tensor::EmptyOp, tensor::ExpandShapeOp,
                          tensor::CollapseShapeOp, tensor::ExtractSliceOp,
@@ -63,7 +62,7 @@ static bool isUnwritten(ProgramConversion &c, Value tensor) {
          !c.isBound(tensor);
 }
 
-/// Whether the op that has the use writes all of it, or only moves it.
+/// Whether the user overwrites all elements, or only moves them.
 static bool mayBeUnwritten(OpOperand &use) {
   Operation *user = use.getOwner();
   if (auto op = dyn_cast<linalg::LinalgOp>(user))
@@ -75,8 +74,8 @@ static bool mayBeUnwritten(OpOperand &use) {
              tensor::ExtractSliceOp, tensor::ConcatOp>(user);
 }
 
-/// Where anything reads the elements, as a loop does that begins with them,
-/// they are zeros, as for the interpreter.
+/// If the elements are read, for example as initial values of a loop, they are
+/// zeros, as in the interpreter.
 static LogicalResult convert(ProgramConversion &c, tensor::EmptyOp op) {
   if (llvm::all_of(op->getUses(), mayBeUnwritten))
     return leaveUnwritten(c, op.getResult());
@@ -117,21 +116,19 @@ static LogicalResult convertView(ProgramConversion &c, OpTy op) {
   return convertReshape(c, op);
 }
 
-/// Sizes are known without computing anything: whoever reads one has it as a
-/// constant.
+/// Sizes are static: uses of the result have been folded to constants.
 template <typename OpTy>
 static LogicalResult convertSize(ProgramConversion &, OpTy) {
   return success();
 }
 
-/// From one of `size` elements of a slice to the next one; of a single element
-/// the step is anything.
+/// The stride of `size` elements of a slice; any value for a single element.
 static int64_t slicedStride(int64_t size, int64_t step, int64_t stride) {
   return size > 1 ? step * stride : stride; // A dynamic size is below 0.
 }
 
-/// Whether the slice of a tensor of that shape takes all rows of the step where
-/// the tensor has them, and nothing else of a dynamic size.
+/// Whether the slice of a tensor of this shape has all rows of the step, and no
+/// other dynamic size.
 static bool takesAllRows(OffsetSizeAndStrideOpInterface op,
                          ArrayRef<int64_t> shape) {
   for (auto [size, offset, stride, whole] :
@@ -143,8 +140,8 @@ static bool takesAllRows(OffsetSizeAndStrideOpInterface op,
   return true;
 }
 
-/// Fails where sizes or steps of the slice of a tensor of that shape are not
-/// known; says whether its offsets are.
+/// Fails if sizes or strides of the slice of a tensor of this shape are
+/// dynamic; returns whether its offsets are static.
 static FailureOr<bool> hasKnownOffsets(OffsetSizeAndStrideOpInterface op,
                                        ArrayRef<int64_t> shape) {
   auto isStatic = [](ArrayRef<int64_t> numbers) {

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Subgraphs of any shape as functions of static shapes, and the lowering of the
-// ops of a function, static or of a step.
+// Converts subgraphs to functions of static shapes, and lowers the ops of
+// functions and steps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,13 +34,13 @@ namespace llmir {
 // Subgraphs
 //===----------------------------------------------------------------------===//
 
-/// The function of a subgraph, whose body it takes over.
+/// Converts a subgraph to a function with its body.
 static func::FuncOp makeFunction(mllm::SubGraphOp subgraph) {
   OpBuilder builder(subgraph);
   auto function =
       func::FuncOp::create(builder, subgraph.getLoc(), subgraph.getSymName(),
                            cast<FunctionType>(subgraph.getFunctionType()));
-  // Functions take attributes of dialects only.
+  // Functions only have attributes of dialects.
   if (ArrayAttr attributes = subgraph.getArgAttrsAttr())
     for (auto [i, own] :
          llvm::enumerate(attributes.getAsRange<DictionaryAttr>()))
@@ -94,8 +94,8 @@ void makeFunctionsOfSubGraphs(ModuleOp module) {
 // Functions
 //===----------------------------------------------------------------------===//
 
-/// The type without its encoding; null, with a diagnostic, where a size is
-/// dynamic or the tensor lies elsewhere.
+/// The type without its encoding; null, with a diagnostic, if a size is dynamic
+/// or the tensor is on another device.
 static Type plainType(Value value) {
   auto tensor = dyn_cast<RankedTensorType>(value.getType());
   if (!tensor)
@@ -139,7 +139,7 @@ static LogicalResult makeTypesPlain(func::FuncOp function) {
   return success();
 }
 
-/// Sizes beyond those that the interpreter evaluates.
+/// Sizes that exceed the limits of the interpreter.
 static LogicalResult checkAffordable(Operation *op) {
   for (Type type : op->getResultTypes()) {
     auto tensor = dyn_cast<RankedTensorType>(type);

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Positions, caches and attention. A function starts with empty caches: the
-// first token stands at position 0, and all keys are new ones.
+// first token has position 0, and all keys are new.
 //
 //===----------------------------------------------------------------------===//
 
@@ -79,7 +79,8 @@ static Value rotate(OpLowering &l, Value x, Value sin, Value cos,
   int64_t pairs = table.back();
   int64_t size = OpLowering::type(x).getShape().back();
   SmallVector<int64_t> perHead(table);
-  perHead.insert(perHead.end() - 1, 1); // All heads of a token turn alike.
+  perHead.insert(perHead.end() - 1,
+                 1); // All heads of a token have the same rotation.
   Value s = l.reshape(sin, perHead), c = l.reshape(cos, perHead);
   Value low = columns(l, x, 0, pairs), high = columns(l, x, pairs, pairs);
   auto side = [&](Value own, Value other, bool subtracts) {
@@ -101,8 +102,7 @@ static Value rotate(OpLowering &l, Value x, Value sin, Value cos,
   return l.concat(parts, 3);
 }
 
-/// Replaces the op by what `rotated` makes of x [sequences, tokens, heads, head
-/// size].
+/// Replaces the op by `rotated` of x [sequences, tokens, heads, head size].
 static LogicalResult
 replaceByRotation(OpLowering &l, mllm::RoPEOp op,
                   llvm::function_ref<Value(Value)> rotated) {
@@ -137,7 +137,7 @@ static LogicalResult lower(OpLowering &l, mllm::RoPEOp op) {
   });
 }
 
-/// The pairs of each section from the plane that it reads.
+/// The pairs of each section from its plane.
 static Value joinPlanes(OpLowering &l, Value table,
                         ArrayRef<int64_t> sections) {
   ArrayRef<int64_t> shape = OpLowering::type(table).getShape();
@@ -194,13 +194,12 @@ static LogicalResult lower(OpLowering &l, mllm::MultimodalRoPEOp op) {
 // Cache and attention
 //===----------------------------------------------------------------------===//
 
-/// The function that runs when the op does, whoever calls it: the last one on
-/// the way from call to call. Null where the op could run more than once in it:
-/// in a loop, or by several calls.
+/// The outermost function, by call sites, in which the op is executed. Null if
+/// the op may be executed more than once in it: in a loop, or by several calls.
 static func::FuncOp onlyRoot(Operation *op) {
   llvm::SmallPtrSet<Operation *, 8> passed;
   while (true) {
-    // A loop that counts becomes one with a condition behind its body.
+    // A counted loop becomes one whose condition is after its body.
     if (op->getParentOfType<mllm::WhileOp>() ||
         op->getParentOfType<mllm::ForOp>())
       return {};
@@ -217,8 +216,8 @@ static func::FuncOp onlyRoot(Operation *op) {
   }
 }
 
-/// Fails where what an op's cache holds when it runs is not known from its
-/// function alone: it could run more than once, or another function adds to the
+/// Fails if the contents of an op's cache cannot be determined from its
+/// function: it may be executed more than once, or another function adds to the
 /// cache.
 static LogicalResult checkOwnsCache(OpLowering &l, mllm::KVCacheOp op) {
   func::FuncOp root = onlyRoot(op);
@@ -242,7 +241,7 @@ static LogicalResult checkOwnsCache(OpLowering &l, mllm::KVCacheOp op) {
   return success();
 }
 
-/// All that the layer's cache then holds.
+/// The contents of the layer's cache after the op.
 static LogicalResult lower(OpLowering &l, mllm::KVCacheOp op) {
   if (failed(checkOwnsCache(l, op)))
     return failure();
@@ -299,7 +298,7 @@ static LogicalResult lower(OpLowering &l, mllm::CausalMaskOp op) {
 }
 
 namespace {
-/// What kinds of attention add to llm.attention.
+/// Additional features of the attention ops.
 struct AttentionOptions {
   bool causal = true;
   FloatAttr scale;
@@ -308,8 +307,8 @@ struct AttentionOptions {
 };
 } // namespace
 
-/// q, k and v are [tokens, heads, head size], or that for each sequence; so is
-/// the result.
+/// q, k, v and the result are [tokens, heads, head size], with a leading
+/// dimension for several sequences.
 static Value attend(OpLowering &l, RankedTensorType result, Value q, Value k,
                     Value v, const AttentionOptions &options) {
   auto inRanks = [&](Value x) {
@@ -348,8 +347,7 @@ static LogicalResult lower(OpLowering &l, mllm::RadixAttnRelaxOp op) {
                           {true, op.getScaleAttr(), {}, {}}));
 }
 
-/// What attention gives where value j is 1 in place j and 0 elsewhere, and so
-/// the softmax's weights.
+/// Attention with one-hot values, which yields the softmax weights.
 static Value attentionWeights(OpLowering &l, mllm::PagedAttnOp op, Value keys,
                               const AttentionOptions &options) {
   RankedTensorType k = OpLowering::type(keys), q = OpLowering::type(op.getQ());

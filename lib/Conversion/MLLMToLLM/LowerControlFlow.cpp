@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Loops that count, as loops with a condition. Programs have labels and jumps
-// for mllm.cf.if and mllm.cf.while themselves.
+// Converts counted loops to loops with a condition. mllm.cf.if and
+// mllm.cf.while are converted with programs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@ using namespace mlir;
 
 namespace llmir {
 
-/// The carried values are the number of the turn and those of the loop.
+/// The carried values are the induction variable and those of the loop.
 static LogicalResult lower(OpLowering &l, mllm::ForOp op) {
   Value count = op.getCount();
   RankedTensorType number = OpLowering::type(count);

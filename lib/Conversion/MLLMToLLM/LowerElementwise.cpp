@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ops that compute value by value.
+// Element-wise ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,9 +30,8 @@ namespace llmir {
 // Arithmetic
 //===----------------------------------------------------------------------===//
 
-/// A quotient of integers as mllm.linalg.div has it. Of up to 32 bits it is
-/// made in f64, which holds such numbers and their quotients exactly and is
-/// faster.
+/// The quotient of integers as specified by mllm.linalg.div. Up to 32 bits it
+/// is computed in f64, which is exact and faster.
 static Value divideIntegers(OpBuilder &b, Location loc, Value x, Value y) {
   Type element = x.getType(), f64 = b.getF64Type();
   Value zero = arith::ConstantOp::create(b, loc, b.getIntegerAttr(element, 0));
@@ -41,13 +40,13 @@ static Value divideIntegers(OpBuilder &b, Location loc, Value x, Value y) {
       arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, y, zero);
   Value divisor = arith::SelectOp::create(b, loc, isZero, one, y);
   Value quotient;
-  if (element.isInteger(64)) { // Kernels wrap the least number divided by -1.
+  if (element.isInteger(64)) { // Kernels wrap the minimum divided by -1.
     quotient = arith::DivSIOp::create(b, loc, x, divisor);
   } else {
     Value real =
         arith::DivFOp::create(b, loc, arith::SIToFPOp::create(b, loc, f64, x),
                               arith::SIToFPOp::create(b, loc, f64, divisor));
-    // Wide enough for the least number divided by -1, which wraps to itself.
+    // Wide enough for the minimum divided by -1, which wraps to itself.
     Value wide = arith::FPToSIOp::create(b, loc, b.getI64Type(), real);
     quotient = arith::TruncIOp::create(b, loc, element, wide);
   }
@@ -78,15 +77,15 @@ static Value combine(OpBuilder &b, Location loc, Arithmetic how, Value x,
   llvm_unreachable("one of the four");
 }
 
-/// The number as a constant of the type that scalar regions compute with.
+/// A constant of the type in which scalar regions compute.
 static Value scalarConstant(OpBuilder &b, Location loc, Type element,
                             double number) {
   Type type = isa<FloatType>(element) ? b.getF32Type() : element;
   return arith::ConstantOp::create(b, loc, numberAttr(type, number));
 }
 
-/// Whether llm has the op on those operands: rows of floats of one shape, which
-/// kernels compute together with what feeds them.
+/// Whether llm has the op for these operands: rows of floats of one shape,
+/// which can be fused with their producers.
 static bool isOfRows(OpLowering &l, Operation *op) {
   RankedTensorType result = l.resultType();
   return isa<FloatType>(result.getElementType()) && result.getRank() > 0 &&
@@ -124,7 +123,7 @@ static LogicalResult lowerArithmetic(OpLowering &l, OpTy op) {
 
 using Function = Value (*)(OpBuilder &, Location, Value);
 
-/// f of each value, which is a float.
+/// f of each element, for floats.
 template <Function function, typename OpTy>
 static LogicalResult lowerFunction(OpLowering &l, OpTy op) {
   return l.replace(l.elementwise(l.resultType(), op.getX(),
@@ -228,7 +227,7 @@ static LogicalResult lower(OpLowering &l, mllm::ClipOp op) {
 // Fill
 //===----------------------------------------------------------------------===//
 
-/// Number i of the result in row-major order.
+/// Element i of the result in row-major order.
 static Value emitFlatIndex(OpBuilder &b, Location loc,
                            ArrayRef<int64_t> shape) {
   Value flat = arith::ConstantIndexOp::create(b, loc, 0);
@@ -241,7 +240,7 @@ static Value emitFlatIndex(OpBuilder &b, Location loc,
   return arith::IndexCastOp::create(b, loc, b.getI64Type(), flat);
 }
 
-/// start + i * step, in f64, or of integers in i64.
+/// start + i * step, in f64, or in i64 for integers.
 static Value fillRange(OpLowering &l, RankedTensorType type, double start,
                        double step) {
   Type element = type.getElementType();
@@ -269,7 +268,7 @@ static Value fillRange(OpLowering &l, RankedTensorType type, double start,
       });
 }
 
-/// Numbers that are the same in every run are known now.
+/// Deterministic values are constants.
 static Value fillRandom(OpLowering &l, RankedTensorType type, mllm::FillOp op) {
   reference::Random random(static_cast<uint64_t>(op.getSeed().value_or(0)));
   double least = op.getStart()->convertToDouble();

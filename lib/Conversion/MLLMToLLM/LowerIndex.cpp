@@ -6,9 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Reductions, and ops whose places are numbers in tensors. A gather of slices,
-// a scatter and a sort of the last dimension stay: programs have kernels for
-// them.
+// Reductions, and ops with indices in tensors. Gathers of slices, scatters and
+// sorts of the last dimension are not lowered: programs have kernels for them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +27,7 @@ namespace llmir {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The loops of a reduction: those of the dimensions that stay, then those of
+/// The loops of a reduction: those of the remaining dimensions, then those of
 /// the reduced ones.
 struct Reduction {
   SmallVector<int64_t> kept, gone; ///< Sizes.
@@ -55,7 +54,7 @@ static Reduction reductionOf(OpLowering &l, RankedTensorType x,
   return r;
 }
 
-/// The greatest number of the type, or the least one.
+/// The maximum or minimum value of the type.
 static reference::Number extreme(Type element, bool greatest) {
   if (isa<FloatType>(element))
     return greatest ? INFINITY : -INFINITY;
@@ -87,7 +86,7 @@ static LogicalResult lowerExtreme(OpLowering &l, OpTy op) {
   return l.replace(l.reshape(reduced, l.resultType().getShape()));
 }
 
-/// The sum, of floats in f32.
+/// The sum; floats are accumulated in f32.
 static Value sumOf(OpLowering &l, Value x, const Reduction &r) {
   RankedTensorType type = OpLowering::type(x).clone(r.kept);
   if (isa<FloatType>(type.getElementType()))
@@ -126,7 +125,7 @@ static LogicalResult lower(OpLowering &l, mllm::MeanOp op) {
 // Sorts
 //===----------------------------------------------------------------------===//
 
-/// The axes with `dim` and the last one exchanged.
+/// The permutation that exchanges `dim` and the last axis.
 static SmallVector<int64_t> lastAxes(int64_t rank, int64_t dim) {
   SmallVector<int64_t> axes;
   for (int64_t d = 0; d < rank; ++d)
@@ -143,9 +142,9 @@ static RankedTensorType permuted(RankedTensorType type,
   return type.clone(shape);
 }
 
-/// Replaces the results of a sort along `dim` by what `sort` makes of a tensor
-/// along its last dimension. The rows of a token, of which it may have several
-/// in a step, are sorted one after the other.
+/// Replaces the results of a sort along `dim` by those of `sort`, which sorts
+/// the last dimension. In a step, if a token has several rows, they are sorted
+/// separately.
 template <typename OpTy>
 static LogicalResult
 replaceBySort(OpLowering &l, OpTy op,
@@ -155,7 +154,7 @@ replaceBySort(OpLowering &l, OpTy op,
   bool isLast = dim == rank - 1;
   bool hasTokens = !x.hasStaticShape();
   if (isLast && (!hasTokens || (rank == 2 && x.isDynamicDim(0))))
-    return success(); // Programs sort it as it is.
+    return success(); // Supported by programs.
   SmallVector<int64_t> axes = lastAxes(rank, dim);
   Value sorted = isLast ? op.getX() : l.transpose(op.getX(), axes);
   SmallVector<Value> results =
@@ -172,7 +171,7 @@ replaceBySort(OpLowering &l, OpTy op,
   return l.replace(results);
 }
 
-/// The shape with another last size.
+/// The shape with a different last size.
 static SmallVector<int64_t> withLast(ArrayRef<int64_t> shape, int64_t size) {
   SmallVector<int64_t> result(shape);
   result.back() = size;
@@ -203,8 +202,8 @@ static LogicalResult lower(OpLowering &l, mllm::ArgsortOp op) {
 // Index
 //===----------------------------------------------------------------------===//
 
-/// The tensors of indices as one, of elements of the dimensions that they
-/// choose from taken together.
+/// Combines the tensors of indices to one, of linear indices into the collapsed
+/// dimensions.
 static Value joinIndices(OpLowering &l, mllm::IndexOp op,
                          ArrayRef<int64_t> sizes) {
   SmallVector<int64_t> shape;
@@ -264,7 +263,7 @@ static LogicalResult lower(OpLowering &l, mllm::IndexOp op) {
   Value sliced = l.slice(op.getX(), offsets, sizes, op.getSteps());
   if (chosen.empty())
     return l.replace(sliced);
-  // The chosen dimensions side by side, as one.
+  // The indexed dimensions, made adjacent and collapsed.
   bool neighbours =
       chosen.back() - chosen.front() + 1 == static_cast<int64_t>(chosen.size());
   int64_t place = neighbours ? chosen.front() : 0;
@@ -293,7 +292,7 @@ static LogicalResult lower(OpLowering &l, mllm::IndexOp op) {
 // Masked scatter
 //===----------------------------------------------------------------------===//
 
-/// How many numbers before each one are true; compares each with each.
+/// The exclusive prefix sum of a mask, with quadratic cost.
 static Value countBefore(OpLowering &l, Value mask, int64_t size) {
   auto result = RankedTensorType::get({size}, l.b().getI32Type());
   return l.reduce(result, {size}, 0.0, mask, l.map(2, l.dim(1)),
@@ -316,7 +315,7 @@ static LogicalResult lower(OpLowering &l, mllm::MaskedScatterOp op) {
   SmallVector<int64_t> mask(OpLowering::type(op.getMask()).getShape());
   while (mask.size() < shape.size())
     mask.insert(mask.begin(), 1);
-  // Dimensions at the end in which the mask is the same go together.
+  // Trailing dimensions in which the mask is broadcast are collapsed.
   size_t rank = shape.size();
   int64_t inner = 1, outer = 1;
   while (rank > 0 && mask[rank - 1] == 1)

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Layers with parameters, and what stands between them.
+// Layers with parameters, matrix products, activations and norms.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,8 +24,8 @@ namespace ll = mlir::llm;
 
 namespace llmir {
 
-/// Ids of 64 bits as those of 32: what is beyond them is the nearest one, which
-/// no table has either.
+/// Converts 64-bit ids to 32 bits with saturation; saturated ids are out of
+/// range as well.
 static Value narrowIds(OpLowering &l, Value ids) {
   if (l.state.step)
     if (Value narrow = l.state.step->narrow(ids))
@@ -76,7 +76,7 @@ static LogicalResult lower(OpLowering &l, mllm::LinearOp op) {
   };
   SmallVector<Value> products = l.mapRows(l.asRows(op.getX(), 1), multiply);
   if (products.empty() || !products.front())
-    return failure(); // Reported where it was to be created.
+    return failure(); // Reported at its creation.
   return l.replace(l.fromRows(products.front(), l.resultType().getShape()));
 }
 
@@ -88,7 +88,7 @@ static LogicalResult lower(OpLowering &l, mllm::ParamOp op) {
                           l.resultType().getElementType()));
 }
 
-/// Batches broadcast as values do.
+/// Batch dimensions are broadcast like those of element-wise ops.
 static LogicalResult lower(OpLowering &l, mllm::MatMulOp op) {
   RankedTensorType result = l.resultType();
   unsigned rank = static_cast<unsigned>(result.getRank()), batch = rank - 2;
@@ -142,7 +142,7 @@ static LogicalResult lower(OpLowering &l, mllm::RMSNormOp op) {
   return l.replace(l.fromRows(normed, x.getShape()));
 }
 
-/// The parameter as one row; null where there is none.
+/// The parameter as one row; null if absent.
 static FailureOr<Value> flatParameter(OpLowering &l,
                                       std::optional<FlatSymbolRefAttr> symbol) {
   if (!symbol || !*symbol)
@@ -166,7 +166,7 @@ static LogicalResult lower(OpLowering &l, mllm::LayerNormOp op) {
   return l.replace(l.fromRows(normed, x.getShape()));
 }
 
-/// Channels last, a norm of rows, and back.
+/// Moves channels to the last dimension, normalizes rows, and moves them back.
 static LogicalResult lower(OpLowering &l, mllm::LayerNorm2DOp op) {
   FailureOr<Value> weight = flatParameter(l, op.getWeightAttr());
   FailureOr<Value> bias = flatParameter(l, op.getBiasAttr());
@@ -185,7 +185,8 @@ static LogicalResult lower(OpLowering &l, mllm::SoftmaxOp op) {
   SmallVector<int64_t> axes;
   for (int64_t d = 0; d < x.getRank(); ++d)
     axes.push_back(d);
-  // A transposition that puts the axis last, and is its own inverse.
+  // A transposition that exchanges the axis and the last one, and is its own
+  // inverse.
   std::swap(axes[OpLowering::dimOf(op.getAxis(), x.getRank())], axes.back());
   bool isLast = axes.back() == x.getRank() - 1;
   Value input = isLast ? op.getX() : l.transpose(op.getX(), axes);

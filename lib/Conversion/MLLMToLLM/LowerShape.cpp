@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ops that move values.
+// Ops that move elements.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,7 +48,7 @@ static LogicalResult lower(OpLowering &l, mllm::PermuteOp op) {
   return l.replace(l.transpose(op.getX(), axes));
 }
 
-/// Where a value lies in memory is the program's business.
+/// The memory of values is assigned for the program.
 template <typename OpTy>
 static LogicalResult lowerSame(OpLowering &l, OpTy op) {
   return l.replace(op.getX());
@@ -66,17 +66,17 @@ static LogicalResult lower(OpLowering &l, mllm::ConstantOp op) {
   auto value = dyn_cast<DenseElementsAttr>(op.getValue());
   if (!value)
     return l.refuse() << "its value is not dense";
-  // The type is the tensor's without its encoding.
+  // The type of the tensor without its encoding.
   return l.replace(l.constant(value.reshape(l.resultType())));
 }
 
-/// Memory is planned for the program; nobody reads what lies here.
+/// Memory is planned for the program; the elements are not read.
 static LogicalResult lower(OpLowering &l, mllm::AllocOp op) {
   RankedTensorType type = l.resultType();
   return l.replace(l.empty(type));
 }
 
-/// What computes nothing.
+/// Ops without computation.
 template <typename OpTy>
 static LogicalResult lowerNothing(OpLowering &l, OpTy) {
   return l.replace({});
@@ -146,8 +146,8 @@ SmallVector<int64_t> rangeStarts(ArrayRef<int64_t> starts,
 // Pad
 //===----------------------------------------------------------------------===//
 
-/// Where in a dimension of `size` the number comes from that stands at `place`,
-/// counted from the first one of the dimension itself.
+/// The source index in a dimension of `size` for the padded index `place`,
+/// relative to the first element of the dimension.
 static int64_t sourceOf(mllm::PadMode mode, int64_t place, int64_t size) {
   switch (mode) {
   case mllm::PadMode::Reflect:

@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Fourier transforms of frames, and back: sums over a basis that is known now.
+// Fourier transforms of frames and their inverses, as sums over a constant
+// basis.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +24,7 @@ using namespace mlir;
 namespace llmir {
 
 /// cos and -sin of 2 pi f n / N times the factor of f, [frequencies, 2, N].
-/// Fails, with a diagnostic, where that is more than a machine is asked for.
+/// Fails, with a diagnostic, if the table is too large.
 static FailureOr<Value>
 fourierBasis(OpLowering &l, int64_t frequencies, int64_t n,
              llvm::function_ref<double(int64_t)> factorOf) {
@@ -44,7 +45,7 @@ fourierBasis(OpLowering &l, int64_t frequencies, int64_t n,
   return l.constant(DenseElementsAttr::get(type, ArrayRef(numbers)));
 }
 
-/// The window in the middle of zeros.
+/// The window, centered and padded with zeros.
 static Value wholeWindow(OpLowering &l, Value window, int64_t n) {
   int64_t size = OpLowering::type(window).getDimSize(0);
   int64_t before = (n - size) / 2;
@@ -55,7 +56,7 @@ static std::optional<mllm::PadMode> padModeOf(StringRef name) {
   return mllm::symbolizePadMode(name);
 }
 
-/// Samples from one frame to the next.
+/// The distance of frames in samples.
 template <typename OpTy> static int64_t hopOf(OpTy op) {
   int64_t hop = op.getHopLength(), n = op.getNFft();
   return hop == 0 ? std::max<int64_t>(n / 4, 1) : hop;
@@ -96,14 +97,14 @@ static LogicalResult lower(OpLowering &l, mllm::STFTOp op) {
                                    {l.map(rank, sample), l.map(rank, wave)}));
 }
 
-/// Frames [batch…, T, N] added where they stand, every `hop` samples: the
-/// samples [first, first + count), of which those behind the frames are 0.
+/// Overlap-add of frames [batch…, T, N] at a distance of `hop` samples: the
+/// samples [first, first + count); those after the last frame are 0.
 static Value addFrames(OpLowering &l, Value frames, int64_t hop, int64_t first,
                        int64_t count) {
   RankedTensorType type = OpLowering::type(frames);
   unsigned batch = static_cast<unsigned>(type.getRank() - 2);
   int64_t t = type.getDimSize(batch), n = type.getDimSize(batch + 1);
-  // Sample q * hop + r has sample j * hop + r of frame q - j for each j.
+  // Sample q * hop + r is the sum over j of sample j * hop + r of frame q - j.
   int64_t pieces = (n + hop - 1) / hop;
   int64_t strides = std::max((first + count + hop - 1) / hop, t);
   SmallVector<int64_t> low(batch + 2, 0), high(batch + 2, 0);

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ops that read what surrounds the tokens of a step: positions and the cache.
-// Their form has been checked when the needs of subgraphs were collected.
+// Ops that read the positions and the cache of a step. Their form is verified
+// when the needs of subgraphs are collected.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,8 +53,8 @@ static LogicalResult lower(OpLowering &l, mllm::FlashAttention2Op op) {
           .getResult());
 }
 
-/// Attention reads keys and values in the cache; nothing else reads the op's
-/// results, which go once all ops are lowered.
+/// Attention reads keys and values from the cache; the results of the op have
+/// no other uses, and are erased after all ops are lowered.
 static LogicalResult lower(OpLowering &l, mllm::KVCacheOp op) {
   StepFunction &step = *l.state.step;
   step.setCache(ll::AppendKVOp::create(l.b(), step.getCache(), op.getK(),

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Convolutions: sums of products over a padded picture. Other sizes: sums over
-// the few numbers that each new one is made of.
+// Convolutions: sums of products over a padded image. Interpolation: weighted
+// sums of a few elements for each new one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -85,8 +85,8 @@ static LogicalResult lowerConvolution(OpLowering &l, OpTy op) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The numbers of a dimension that new number i is made of, and what each of
-/// them counts: rows i of `count` numbers.
+/// The source elements of each new element i of a dimension, and their weights:
+/// row i of `count` values.
 struct Taps {
   int64_t count = 1;
   SmallVector<int32_t> indices;
@@ -94,7 +94,7 @@ struct Taps {
 };
 } // namespace
 
-/// Column i of the matrix [size, newSize] is what new number i is made of.
+/// Column i of the matrix [size, newSize] has the weights of new element i.
 static Taps tapsOf(const reference::Tensor &matrix, int64_t size,
                    int64_t newSize) {
   auto rowsOf = [&](int64_t i) {
@@ -119,7 +119,7 @@ static Taps tapsOf(const reference::Tensor &matrix, int64_t size,
   return taps;
 }
 
-/// Dimension `dim` of x with `newSize` numbers.
+/// Resizes dimension `dim` of x to `newSize`.
 static FailureOr<Value> resample(OpLowering &l, Value x, unsigned dim,
                                  int64_t newSize,
                                  const reference::InterpolateParams &params) {
@@ -127,7 +127,7 @@ static FailureOr<Value> resample(OpLowering &l, Value x, unsigned dim,
   int64_t size = type.getDimSize(dim);
   if (Status status = reference::checkAffordable({size, size}); !status)
     return l.refuse() << status.message();
-  // What becomes of pictures in each of which one number is 1.
+  // The results for one-hot images.
   reference::Tensor units(reference::ElementKind::F32, {1, size, size});
   for (int64_t i = 0; i < size; ++i)
     units[i * size + i] = 1;

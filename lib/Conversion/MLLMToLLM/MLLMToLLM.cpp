@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// -convert-mllm-to-llm: each subgraph becomes a function on the llm dialect.
+// -convert-mllm-to-llm: converts each subgraph to a function of the llm
+// dialect.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,8 +38,8 @@ using namespace llmir;
 
 namespace {
 
-/// The functions that are a layer as a whole: they take a layer number from a
-/// caller that has none.
+/// The functions that are an entire layer: those with a layer number whose
+/// caller has none.
 SetVector<mllm::SubGraphOp> findLayers(const NeedsMap &needs,
                                        SymbolTable &symbols) {
   SetVector<mllm::SubGraphOp> layers;
@@ -73,8 +74,8 @@ LogicalResult checkEntry(mllm::SubGraphOp entry, SymbolTable &symbols) {
   return diag;
 }
 
-/// The element type of a cache in that format, a name of KVFormat; null where
-/// there is none of that name.
+/// The element type of a cache in this format, a name of KVFormat; null if the
+/// name is unknown.
 Type getKVElementType(MLIRContext *context, StringRef name) {
   std::optional<KVFormat> format =
       kvFormatFromName(std::string_view(name.data(), name.size()));
@@ -94,7 +95,7 @@ Type getKVElementType(MLIRContext *context, StringRef name) {
 }
 
 /// select_rows(loops(x, …), rows) => loops(select_rows(x, rows), …) for loops
-/// that compute a row of the result from the same row of each operand.
+/// in which a row of the result depends only on the same row of each operand.
 struct SelectRowsBeforeLoops : OpRewritePattern<llm::SelectRowsOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -130,7 +131,7 @@ private:
     auto type = dyn_cast<RankedTensorType>(value.getType());
     return type && !type.hasStaticShape();
   }
-  /// Whether the operand's rows, if it has any, are those of the first loop.
+  /// Whether the rows of the operand, if any, are those of the first loop.
   static bool goesByRows(linalg::GenericOp loops, OpOperand &operand) {
     AffineMap map = loops.getMatchingIndexingMap(&operand);
     if (!hasRows(operand.get()))
@@ -223,7 +224,7 @@ private:
       step = function.get(); // The last one is the entry.
       ++subgraphsConverted;
     }
-    // Subgraphs that the entry does not reach are part of no step.
+    // Unreachable subgraphs are not part of the step.
     for (auto subgraph :
          llvm::make_early_inc_range(module.getOps<mllm::SubGraphOp>()))
       subgraph.erase();
@@ -248,7 +249,7 @@ private:
     return type;
   }
 
-  /// Moves select_rows from the logits up to where rows begin to mix.
+  /// Moves select_rows up from the logits to the last op that combines rows.
   LogicalResult raiseSelectRows(func::FuncOp step) {
     RewritePatternSet patterns(&getContext());
     llm::SelectRowsOp::getCanonicalizationPatterns(patterns, &getContext());

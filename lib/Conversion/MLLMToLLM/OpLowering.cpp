@@ -36,7 +36,7 @@ Value OpLowering::parameter(FlatSymbolRefAttr symbol) {
   auto known =
       SymbolTable::lookupNearestSymbolFrom<mllm::RegisterOp>(op, symbol);
   auto weight = ll::WeightOp::create(builder, known.getType(), symbol);
-  // Its value is that of the parameter wherever the function runs.
+  // The value of a parameter does not depend on the position of the op.
   weight->setAttr(kParameterAttr, builder.getUnitAttr());
   return weight;
 }
@@ -90,8 +90,8 @@ Value OpLowering::constant(const reference::Tensor &numbers) {
   return constant(DenseElementsAttr::get(type, ArrayRef(values)));
 }
 
-/// The number of elements before, in and after the dynamic dimension; of static
-/// sizes all are after it.
+/// The number of elements before, in and after the dynamic dimension; for
+/// static shapes all are after it.
 static SmallVector<int64_t> aroundTokens(ArrayRef<int64_t> shape) {
   SmallVector<int64_t> result{1};
   for (int64_t size : shape) {
@@ -103,8 +103,8 @@ static SmallVector<int64_t> aroundTokens(ArrayRef<int64_t> shape) {
   return result;
 }
 
-/// Which dimensions of a tensor each of `whole` is made of, in order; a size of
-/// 1 in `whole` may be made of none, and is left out then.
+/// The dimensions of a tensor that are collapsed to each of `whole`, in order;
+/// a size of 1 in `whole` without any is omitted.
 static SmallVector<ReassociationIndices>
 groupsAroundTokens(ArrayRef<int64_t> shape) {
   SmallVector<ReassociationIndices> groups;
@@ -119,7 +119,7 @@ groupsAroundTokens(ArrayRef<int64_t> shape) {
   return groups;
 }
 
-/// One size for each group of groupsAroundTokens().
+/// One size per group of groupsAroundTokens().
 static SmallVector<int64_t> joinedShape(ArrayRef<int64_t> shape) {
   SmallVector<int64_t> joined;
   for (const ReassociationIndices &group : groupsAroundTokens(shape)) {
@@ -138,8 +138,8 @@ Value OpLowering::reshape(Value x, ArrayRef<int64_t> shape) {
   auto typeOf = [&](ArrayRef<int64_t> sizes) {
     return RankedTensorType::get(sizes, from.getElementType());
   };
-  // Through one dimension before, one for, and one after the tokens, without
-  // those of size 1 that only one side has.
+  // Via one dimension before, one for, and one after the tokens, except those
+  // of size 1 in only one of the shapes.
   SmallVector<int64_t> joined = joinedShape(from.getShape());
   if (from.getRank() == 0) {
     joined = {1};
@@ -162,8 +162,8 @@ Value OpLowering::reshape(Value x, ArrayRef<int64_t> shape) {
       builder, typeOf(shape), x, groupsAroundTokens(shape), mixedSizes(shape));
 }
 
-/// The same elements in a shape that has other dimensions of size 1 before and
-/// after that of the tokens.
+/// A reshape that only changes dimensions of size 1 before and after the token
+/// dimension.
 Value OpLowering::matchUnitSizes(Value x, ArrayRef<int64_t> shape) {
   auto withoutUnits = [](ArrayRef<int64_t> sizes) {
     SmallVector<int64_t> rest;
@@ -172,7 +172,7 @@ Value OpLowering::matchUnitSizes(Value x, ArrayRef<int64_t> shape) {
         rest.push_back(size);
     return rest;
   };
-  // The dimensions of `sizes` in groups of one that is not 1 each.
+  // The dimensions of `sizes` in groups with one size that is not 1 each.
   auto groups = [](ArrayRef<int64_t> sizes) {
     SmallVector<ReassociationIndices> result(1);
     bool hasSize = false;
@@ -232,7 +232,7 @@ Value OpLowering::fromRows(Value rows, ArrayRef<int64_t> shape) {
   std::optional<int64_t> tokens = tokenDimension(shape);
   if (!tokens || *tokens == 0)
     return reshape(rows, shape);
-  // Tokens first, then where they belong.
+  // Moves tokens first, and then to their position.
   SmallVector<int64_t> first(shape), axes;
   first.erase(first.begin() + *tokens);
   first.insert(first.begin(), ShapedType::kDynamic);
@@ -246,7 +246,7 @@ OpLowering::mapRows(Value x, llvm::function_ref<SmallVector<Value>(Value)> f) {
   RankedTensorType from = type(x);
   if (from.getRank() == 2)
     return f(x);
-  // Each of them becomes ops of its own.
+  // Each of them is lowered to separate ops.
   constexpr int64_t maxRows = 1024;
   int64_t groups = from.getDimSize(1), columns = from.getDimSize(2);
   if (groups < 1 || groups > maxRows) {
@@ -286,8 +286,8 @@ Value OpLowering::transpose(Value x, ArrayRef<int64_t> axes) {
 
 Value OpLowering::slice(Value x, ArrayRef<int64_t> offsets,
                         ArrayRef<int64_t> sizes, ArrayRef<int64_t> steps) {
-  // A slice of nothing may begin after the end, which tensor.extract_slice may
-  // not.
+  // An empty slice may start after the end, which is invalid for
+  // tensor.extract_slice.
   if (llvm::is_contained(sizes, 0))
     return empty(type(x).clone(sizes));
   auto numbers = [&](ArrayRef<int64_t> values) {
@@ -370,7 +370,7 @@ Value OpLowering::generic(RankedTensorType result, Value initial,
   auto body = [&](OpBuilder &b, Location loc, ValueRange elements) {
     SmallVector<Value> numbers(elements);
     if (numReduced == 0)
-      numbers.pop_back(); // The element that the result replaces.
+      numbers.pop_back(); // The element overwritten by the result.
     for (Value &number : numbers)
       if (isSmallFloat(number.getType()))
         number = arith::ExtFOp::create(b, loc, b.getF32Type(), number);
@@ -422,7 +422,7 @@ Value OpLowering::move(RankedTensorType result, Value x, AffineMap from) {
 Value OpLowering::reduce(RankedTensorType result, ArrayRef<int64_t> sizes,
                          reference::Number initial, ValueRange inputs,
                          ArrayRef<AffineMap> maps, Scalar scalar) {
-  // Between two iterations nothing is rounded to less than f32.
+  // Accumulators are f32.
   RankedTensorType wide = result;
   if (isSmallFloat(result.getElementType()))
     wide = result.clone(builder.getF32Type());
@@ -467,7 +467,7 @@ Value OpLowering::cast(Value x, Type to) {
               b, loc, arith::CmpIPredicate::ne, number,
               arith::ConstantOp::create(b, loc, b.getIntegerAttr(from, 0)));
         if (wasFloat && isFloat)
-          return number; // Rounded where it is stored.
+          return number; // Rounded when it is stored.
         if (wasFloat)
           return mllm::program::emitToInteger(
               b, loc, number, llvm::cast<IntegerType>(to), /*isSigned=*/true);
@@ -484,13 +484,13 @@ Value OpLowering::cast(Value x, Type to) {
 }
 
 //===----------------------------------------------------------------------===//
-// The end
+// Replacement
 //===----------------------------------------------------------------------===//
 
 LogicalResult OpLowering::replace(ValueRange values) {
   for (auto [result, value] : llvm::zip_equal(op->getResults(), values)) {
     if (!value)
-      return failure(); // Reported where it was to be made.
+      return failure(); // Reported at its creation.
     if (result.getType() != value.getType())
       return refuse() << "it gives " << value.getType() << " where "
                       << result.getType() << " is expected";

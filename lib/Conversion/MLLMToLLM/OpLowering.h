@@ -6,11 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What each op of `mllm.linalg` becomes: ops of llm, linalg and tensor. There
-// is one lowering for both forms. In a function of static shapes all sizes are
-// constants. In a step, one dimension of a value may be dynamic, that of the
-// tokens (TokenDimensions.h), and every other size is a constant. To lower an
-// op, write
+// The lowering of `mllm.linalg` to ops of llm, linalg and tensor, which is the
+// same for both forms. In a function all shapes are static. In a step, one
+// dimension of a value may be dynamic, that of the tokens (TokenDimensions.h).
+// To lower an op, write
 //
 //   static LogicalResult lower(OpLowering &l, mllm::MyOp op) {
 //     return l.replace(l.elementwise(l.resultType(), {op.getX()},
@@ -19,14 +18,14 @@
 //         }));
 //   }
 //
-// in the file of its group (LowerElementwise.cpp, …) and name it in that file's
-// add…Lowerings:
+// in the file of its group (LowerElementwise.cpp, …) and register it in the
+// add…Lowerings function of that file:
 //
 //   table.add<mllm::MyOp>(lower);
 //
-// The few ops that read what surrounds a step (positions, the cache) have a
-// lowering of their own there (LowerStep.cpp): table.addForSteps<mllm::MyOp>.
-// An op whose results depend on tokens needs a rule in TokenDimensions.cpp.
+// The few ops that read the state of a step (positions, the cache) have
+// separate lowerings for steps (LowerStep.cpp): table.addForSteps<mllm::MyOp>.
+// An op on tokens requires a rule in TokenDimensions.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,21 +52,21 @@ namespace llmir {
 
 class StepFunction;
 
-/// What the ops of a function leave for those after them.
+/// The state of the lowering of a function.
 struct LoweringState {
   StepFunction *step = nullptr; ///< Null in a function of static shapes.
   struct Cache {
     std::array<mlir::Value, 2> held; ///< All keys, all values.
-    mlir::Region *region = nullptr;  ///< Where the last ones were added.
+    mlir::Region *region = nullptr;  ///< The op that added the last ones.
   };
-  std::map<int64_t, Cache> caches; ///< By layer, which a file may say.
+  std::map<int64_t, Cache> caches; ///< By layer, a number from the input file.
 };
 
-/// Writes what an op becomes before it.
+/// Creates the lowered ops before an op.
 class OpLowering {
 public:
-  /// Makes one number from numbers. Floats come and go as f32, whatever the
-  /// tensors hold; they are rounded once, at the end.
+  /// Computes a scalar from scalars. Floats are f32 for any element type;
+  /// results are rounded once, at the end.
   using Scalar = llvm::function_ref<mlir::Value(
       mlir::OpBuilder &, mlir::Location, mlir::ValueRange)>;
 
@@ -82,14 +81,14 @@ public:
   // Types
   //===--------------------------------------------------------------------===//
 
-  /// The type of a result: sizes and elements.
+  /// The lowered type of a result.
   mlir::RankedTensorType resultType(unsigned i = 0) {
     return type(op->getResult(i));
   }
   static mlir::RankedTensorType type(mlir::Value tensor) {
     return llvm::cast<mlir::RankedTensorType>(tensor.getType());
   }
-  /// Number of a dimension that may count from the end.
+  /// The index of a dimension, which may be negative to count from the end.
   static int64_t dimOf(int64_t dim, int64_t rank) {
     return dim < 0 ? dim + rank : dim;
   }
@@ -100,28 +99,29 @@ public:
 
   /// The value of a parameter.
   mlir::Value parameter(mlir::FlatSymbolRefAttr symbol);
-  /// The parameter as a tensor for loops; null, with a diagnostic, where it is
+  /// The parameter as a tensor for loops; null, with a diagnostic, if it is
   /// stored in blocks.
   mlir::Value plainParameter(mlir::FlatSymbolRefAttr symbol);
-  /// A tensor whose elements are written next.
+  /// An uninitialized tensor.
   mlir::Value empty(mlir::RankedTensorType type);
-  /// One number in all elements.
+  /// A tensor filled with a scalar.
   mlir::Value filled(mlir::RankedTensorType type, reference::Number value);
   mlir::Value constant(mlir::DenseElementsAttr value);
-  /// Numbers in f32.
+  /// A constant tensor of f32.
   mlir::Value constant(const reference::Tensor &numbers);
-  /// The same elements in order. The elements before a dimension of tokens are
-  /// as many in both shapes.
+  /// A reshape. The number of elements before a token dimension must not
+  /// change.
   mlir::Value reshape(mlir::Value x, llvm::ArrayRef<int64_t> shape);
   /// x as rows of its last `tail` dimensions: [rows, columns], or in a step
-  /// [tokens, columns], or [tokens, rows of a token, columns] where a token has
+  /// [tokens, columns], or [tokens, rows per token, columns] if a token has
   /// several.
   mlir::Value asRows(mlir::Value x, int64_t tail);
-  /// What asRows() gives, or the same with other columns, in that shape.
+  /// The inverse of asRows(): reshapes rows, possibly with other columns, to
+  /// the shape.
   mlir::Value fromRows(mlir::Value rows, llvm::ArrayRef<int64_t> shape);
-  /// Applies `f` to x [rows, columns], or in a step to the [tokens, columns] of
-  /// each row that a token has. Empty, with a diagnostic, where a token has no
-  /// rows or too many.
+  /// Applies `f` to x [rows, columns], or in a step to [tokens, columns] for
+  /// each row of a token. Empty, with a diagnostic, if a token has no rows or
+  /// too many.
   llvm::SmallVector<mlir::Value>
   mapRows(mlir::Value x,
           llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value)> f);
@@ -132,36 +132,36 @@ public:
                     llvm::ArrayRef<int64_t> sizes,
                     llvm::ArrayRef<int64_t> steps);
   mlir::Value concat(mlir::ValueRange parts, int64_t dim);
-  /// Each slice of a dimension `times` times in a row.
+  /// Repeats each slice of a dimension `times` times.
   mlir::Value repeat(mlir::Value x, int64_t dim, int64_t times);
-  /// `value` before and after each dimension.
+  /// Pads each dimension with `value`.
   mlir::Value pad(mlir::Value x, llvm::ArrayRef<int64_t> low,
                   llvm::ArrayRef<int64_t> high, reference::Number value);
-  /// The slices of a dimension that the indices select; the shape of the
-  /// indices replaces the dimension.
+  /// Gathers slices of a dimension; the shape of the indices replaces the
+  /// dimension.
   mlir::Value gather(mlir::Value x, mlir::Value indices, int64_t dim);
   mlir::Value gather(mlir::Value x, llvm::ArrayRef<int32_t> indices,
                      int64_t dim);
-  /// The elements in another type, as mllm.linalg.cast_type converts them.
+  /// Converts the elements like mllm.linalg.cast_type.
   mlir::Value cast(mlir::Value x, mlir::Type element);
 
   //===--------------------------------------------------------------------===//
   // Loops
   //===--------------------------------------------------------------------===//
 
-  /// `scalar` for each element of the result, whose shape the inputs' shapes
-  /// broadcast to.
+  /// Computes `scalar` for each element of the result; inputs are broadcast to
+  /// its shape.
   mlir::Value elementwise(mlir::RankedTensorType result,
                           mlir::ValueRange inputs, Scalar scalar);
   /// The same with a map from the result's dimensions to each input's.
   mlir::Value compute(mlir::RankedTensorType result, mlir::ValueRange inputs,
                       llvm::ArrayRef<mlir::AffineMap> maps, Scalar scalar);
-  /// The elements that `map` names, moved.
+  /// Moves the elements at `map`.
   mlir::Value move(mlir::RankedTensorType result, mlir::Value x,
                    mlir::AffineMap map);
-  /// Reduces loops of `sizes` after those of the result: `scalar` gets the
-  /// inputs' elements, whose maps are of all loops, and last what has been
-  /// reduced so far, at first `initial`. Floats are added up in f32.
+  /// Reduces over loops of `sizes`, after those of the result: the operands of
+  /// `scalar` are the inputs' elements, whose maps have all loops, and the
+  /// accumulator, initially `initial`. Floats are accumulated in f32.
   mlir::Value reduce(mlir::RankedTensorType result,
                      llvm::ArrayRef<int64_t> sizes, reference::Number initial,
                      mlir::ValueRange inputs,
@@ -171,26 +171,26 @@ public:
                             llvm::ArrayRef<int64_t> sizes, mlir::Value x,
                             mlir::Value y,
                             llvm::ArrayRef<mlir::AffineMap> maps);
-  /// The map to these expressions.
+  /// The map with these results.
   mlir::AffineMap map(unsigned dims, llvm::ArrayRef<mlir::AffineExpr> exprs) {
     return mlir::AffineMap::get(dims, 0, exprs, builder.getContext());
   }
   mlir::AffineExpr dim(unsigned i) { return builder.getAffineDimExpr(i); }
-  /// Of the first dimensions of more.
+  /// The identity of the leading dimensions.
   llvm::SmallVector<mlir::AffineExpr> dims(unsigned first, unsigned count);
 
   //===--------------------------------------------------------------------===//
   // The end
   //===--------------------------------------------------------------------===//
 
-  /// Replaces the op's results by the values, and erases it.
+  /// Replaces the op with the values, and erases it.
   mlir::LogicalResult replace(mlir::ValueRange values);
   mlir::InFlightDiagnostic refuse() {
     return op->emitOpError("cannot be compiled: ");
   }
 
 private:
-  /// Sizes of a type, the number of tokens for a dynamic one.
+  /// The sizes of a type, with the number of tokens for a dynamic one.
   llvm::SmallVector<mlir::OpFoldResult>
   mixedSizes(llvm::ArrayRef<int64_t> sizes);
   mlir::Value matchUnitSizes(mlir::Value x, llvm::ArrayRef<int64_t> shape);
@@ -202,7 +202,7 @@ private:
   mlir::ImplicitLocOpBuilder builder;
 };
 
-/// The lowering of every op that has one, by name.
+/// The lowerings of ops, by name.
 class LoweringTable {
 public:
   using Lower =
@@ -217,8 +217,7 @@ public:
       return lower(l, llvm::cast<OpTy>(op));
     };
   }
-  /// A lowering in steps for an op that has another one there than in
-  /// functions, or only that.
+  /// A lowering for steps only, which takes precedence over the common one.
   template <typename OpTy>
   void addForSteps(mlir::LogicalResult (*lower)(OpLowering &, OpTy)) {
     entriesForSteps[OpTy::getOperationName()] = [lower](OpLowering &l,
@@ -226,7 +225,7 @@ public:
       return lower(l, llvm::cast<OpTy>(op));
     };
   }
-  /// Null where the op has no lowering.
+  /// Null if the op has no lowering.
   const Lower *find(mlir::Operation *op, bool inStep) const;
 
 private:
@@ -235,24 +234,23 @@ private:
   llvm::StringMap<Lower> entries, entriesForSteps;
 };
 
-/// Lowers the ops of a function of static shapes, or with `step` of a step.
+/// Lowers the ops of a function, or of a step if `step` is not null.
 mlir::LogicalResult lowerMLLMOps(mlir::func::FuncOp function,
                                  StepFunction *step);
 
-/// The number in that type: floats are rounded, and integers keep their low
-/// bits (reference::roundTo).
+/// Converts the value to the type: floats are rounded, and integers are
+/// truncated to their low bits (reference::roundTo).
 mlir::TypedAttr numberAttr(mlir::Type element, reference::Number number);
 
-/// Where ranges begin: negative starts count from the end.
+/// The starts of ranges: negative ones count from the end.
 llvm::SmallVector<int64_t> rangeStarts(llvm::ArrayRef<int64_t> starts,
                                        llvm::ArrayRef<int64_t> shape);
 
-/// A dimension with what `mode`, which is not Constant, puts before and after
-/// it. (LowerShape.cpp)
+/// Pads a dimension in `mode`, which is not Constant. (LowerShape.cpp)
 mlir::Value padDimension(OpLowering &l, mlir::Value x, int64_t dim, int64_t low,
                          int64_t high, mllm::PadMode mode);
 
-/// A rotation by tables of sines and cosines. (LowerAttention.cpp)
+/// Rotates by tables of sines and cosines. (LowerAttention.cpp)
 mlir::LogicalResult lowerRotationByTables(OpLowering &l, mllm::RoPEOp op);
 
 void addElementwiseLowerings(LoweringTable &table);

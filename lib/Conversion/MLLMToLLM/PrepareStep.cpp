@@ -27,8 +27,8 @@ static RankedTensorType withoutSequences(RankedTensorType type) {
 }
 
 namespace {
-/// Takes the dimension of the model's one sequence, the first one, from all
-/// values of a subgraph that have it.
+/// Removes the sequence dimension, the first one, from all values of a subgraph
+/// that have it.
 class SequenceDropper {
 public:
   LogicalResult drop(SubGraphOp subgraph);
@@ -37,10 +37,10 @@ private:
   bool hasSequence(Value value) const { return dropped.contains(value); }
   LogicalResult drop(Value value);
   LogicalResult drop(Operation &op);
-  /// Rewrites what the op's attributes say of the dimensions of `of`.
+  /// Updates attributes of the op that refer to dimensions of `of`.
   LogicalResult dropFromAttributes(Operation &op, Value of);
-  /// Reshapes an operand that has no sequence to at most the rank that the
-  /// others have left.
+  /// Reshapes an operand without a sequence dimension to at most the remaining
+  /// rank of the others.
   LogicalResult dropFromConstant(OpOperand &operand, int64_t rank);
 
   llvm::DenseSet<Value> dropped;
@@ -61,8 +61,8 @@ LogicalResult SequenceDropper::drop(Value value) {
   return success();
 }
 
-/// What an attribute says of a dimension, without the first dimension; nothing
-/// where it says it of that one.
+/// A dimension index of an attribute after removing the first dimension;
+/// nullopt if it refers to that one.
 static std::optional<int64_t> withoutFirst(int64_t dim, int64_t rank) {
   if (dim == 0 || dim == -rank)
     return std::nullopt;
@@ -70,7 +70,7 @@ static std::optional<int64_t> withoutFirst(int64_t dim, int64_t rank) {
 }
 
 LogicalResult SequenceDropper::dropFromAttributes(Operation &op, Value of) {
-  // Ranks are those without the sequence by now.
+  // Ranks do not include the sequence dimension any more.
   int64_t rank = tensorType(of).getRank() + 1;
   Builder b(op.getContext());
   auto refuse = [&] {
@@ -100,7 +100,7 @@ LogicalResult SequenceDropper::dropFromAttributes(Operation &op, Value of) {
     }
     op.setAttr(name, b.getDenseI64ArrayAttr(left));
   }
-  // One number for each dimension, of which the first one must change nothing.
+  // One value per dimension; the first one must be neutral.
   for (auto [name, neutral] : {std::pair<StringRef, int64_t>{"starts", 0},
                                {"ends", INT64_MIN},
                                {"steps", 1},
@@ -135,7 +135,7 @@ LogicalResult SequenceDropper::dropFromConstant(OpOperand &operand,
 
 LogicalResult SequenceDropper::drop(Operation &op) {
   if (op.getNumRegions() != 0 || isa<ReturnOp>(op))
-    return success(); // Refused by the conversion, or typed by its operands.
+    return success(); // Rejected by the conversion, or typed by its operands.
   if (llvm::none_of(op.getOperands(),
                     [&](Value value) { return hasSequence(value); }))
     return success();
@@ -151,7 +151,8 @@ LogicalResult SequenceDropper::drop(Operation &op) {
   for (Value result : op.getResults())
     if (failed(drop(result)))
       return failure();
-  // Dimensions are those of the first operand, which lists have throughout.
+  // Dimensions are those of the first operand; lists have the same ones for
+  // all.
   if (op.getNumOperands() > 0 && hasSequence(op.getOperand(0)) &&
       failed(dropFromAttributes(op, op.getOperand(0))))
     return failure();
@@ -182,11 +183,11 @@ LogicalResult SequenceDropper::drop(SubGraphOp subgraph) {
   return success();
 }
 
-/// A step's batch is ragged and has no dimension of sequences: what was traced
-/// for one sequence holds for each of them.
+/// The batch of a step is ragged and has no sequence dimension: the trace for
+/// one sequence applies to each of them.
 static LogicalResult dropSequences(ModuleOp module, SubGraphOp entry) {
   if (entry.isExternal() || entry.getNumArguments() != 1)
-    return success(); // The conversion says what an entry takes.
+    return success(); // The conversion reports invalid arguments of an entry.
   RankedTensorType ids = tensorType(entry.getArgument(0));
   if (ids.getRank() != 2 || !ids.getElementType().isInteger())
     return success();
@@ -195,7 +196,7 @@ static LogicalResult dropSequences(ModuleOp module, SubGraphOp entry) {
            << "takes token ids of type " << ids
            << "; a step is made from a trace of one sequence, and batches are "
               "those of the llm dialect";
-  // Others are no part of the step.
+  // Others are not part of the step.
   SmallVector<SubGraphOp> reached = {entry};
   llvm::SmallPtrSet<Operation *, 32> seen = {entry};
   for (size_t i = 0; i < reached.size(); ++i)

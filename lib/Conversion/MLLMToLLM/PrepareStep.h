@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A trace as it comes, brought into the one form that becomes a step.
+// Normalizes traces for conversion to a step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,10 +17,10 @@
 
 namespace llmir {
 
-/// Marks the model `entry` where a call of the module says which it is, fuses
-/// its attention, and takes the dimension of sequences, a 1 before the tokens,
-/// off all of its values. Gives the entry. Reports an error and fails where
-/// there is none, or the model is for several sequences.
+/// Marks the callee of a call in the module as `entry`, fuses its attention,
+/// and removes the sequence dimension, a 1 before the tokens, from all of its
+/// values. Returns the entry. Fails, with a diagnostic, if there is none, or
+/// the model was traced for several sequences.
 mlir::FailureOr<mllm::SubGraphOp> prepareStep(mlir::ModuleOp module);
 
 } // namespace llmir

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Annotated products as what the llm dialect has for them.
+// Converts annotated products to the llm dialect.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,8 +27,8 @@ static mllm::QuantAttr annotationOf(Operation *op) {
   return quant && quant.getScheme() != "raw" ? quant : mllm::QuantAttr();
 }
 
-/// The annotation as integers with scales beside them; nullopt where it is
-/// none that weights are stored in.
+/// The annotation as integers with separate scales; nullopt if it is not a
+/// supported form of weights.
 static std::optional<ll::QuantScheme> schemeOf(mllm::QuantAttr quant) {
   StringRef scheme = quant.getScheme();
   const bool isSymmetric = scheme.consume_front("sym_");
@@ -43,7 +43,7 @@ static std::optional<ll::QuantScheme> schemeOf(mllm::QuantAttr quant) {
   return ll::QuantScheme::fromName(name + (isSymmetric ? "" : ":asym"));
 }
 
-/// The block format that is asked for, if numbers can be rounded to it.
+/// The block format of the annotation, if values can be rounded to it.
 static std::optional<TensorFormat> formatOf(mllm::QuantAttr quant) {
   for (TensorFormat format : {TensorFormat::Q8_0, TensorFormat::Q4_0})
     if (quant.getScheme() == StringRef(tensorFormatInfo(format).name))
@@ -51,8 +51,7 @@ static std::optional<TensorFormat> formatOf(mllm::QuantAttr quant) {
   return std::nullopt;
 }
 
-/// Checks the annotation against what can be stored at all, and against the
-/// rows that there are.
+/// Checks that the annotation is supported, for these rows.
 static LogicalResult checkAnnotation(mllm::LinearOp op, mllm::QuantAttr quant,
                                      Type weight) {
   if (!schemeOf(quant) && !formatOf(quant))
@@ -73,7 +72,7 @@ static LogicalResult checkAnnotation(mllm::LinearOp op, mllm::QuantAttr quant,
   return success();
 }
 
-/// One parameter, one way to store it.
+/// A parameter has one stored form.
 static LogicalResult checkAgreement(mllm::LinearOp op, mllm::LinearOp earlier) {
   if (annotationOf(op) == annotationOf(earlier) &&
       op->getAttr(mllm::kQuantInputsAttr) ==
@@ -125,7 +124,7 @@ LogicalResult storeQuantizedWeights(ModuleOp module) {
 FailureOr<Value> createAnnotatedProduct(OpBuilder &builder, mllm::LinearOp op,
                                         Value x, Value weight, Value bias) {
   mllm::QuantAttr quant = annotationOf(op);
-  // Blocks are a matter of the weight's type, which has changed already.
+  // For blocks, the weight's type has already been changed.
   const bool isInBlocks =
       quant && formatOf(quant) &&
       mllm::storedFormat(weight.getType()) == formatOf(quant);

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What `mllm.quant.weights` on a product comes to: the recipe pass writes it,
-// and nothing else says how the compiler quantizes.
+// The lowering of `mllm.quant.weights`, the annotation of products by the
+// recipe pass, which alone determines how the compiler quantizes weights.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,14 +20,14 @@
 
 namespace llmir {
 
-/// Gives parameters the block formats that annotations name: their types
-/// change, values are rounded when they are packed. Fails, with a diagnostic,
-/// where an annotation asks for what cannot be stored.
+/// Changes the types of parameters to the block formats of annotations; values
+/// are rounded when they are packed. Fails, with a diagnostic, if an annotation
+/// has an unsupported format.
 mlir::LogicalResult storeQuantizedWeights(mlir::ModuleOp module);
 
-/// x * transposed(weight) + bias (may be null), where `builder` stands, with
-/// the weight quantized as `op` says. Fails, with a diagnostic, where that
-/// cannot be stored.
+/// Creates x * transposed(weight) + bias (may be null), with the weight
+/// quantized as annotated on `op`. Fails, with a diagnostic, if the format is
+/// not supported.
 mlir::FailureOr<mlir::Value>
 createAnnotatedProduct(mlir::OpBuilder &builder, mllm::LinearOp op,
                        mlir::Value x, mlir::Value weight, mlir::Value bias);

@@ -29,7 +29,7 @@ using shapes::DimExpr;
 using shapes::Shape;
 
 //===----------------------------------------------------------------------===//
-// Numbers for names
+// Values of names
 //===----------------------------------------------------------------------===//
 
 static bool isName(const DimExpr &size) {
@@ -80,7 +80,7 @@ Expected<std::vector<int64_t>> BoundedSizes::bind(
   std::vector<int64_t> numbers;
   for (const BoundedSize &size : sizes) {
     auto found = known.find(size.name);
-    if (found == known.end()) // Such a function is not made.
+    if (found == known.end()) // Such functions are rejected earlier.
       return invalid("no argument has '" + size.name + "' as a size");
     LLMIR_RETURN_IF_ERROR(checkRange(size, found->second));
     numbers.push_back(found->second);
@@ -209,7 +209,7 @@ LogicalResult SizeBounder::needStatic(Operation *op, Value tensor) {
 }
 
 //===----------------------------------------------------------------------===//
-// Sizes as numbers, and masks
+// Sizes as values, and masks
 //===----------------------------------------------------------------------===//
 
 Value SizeBounder::numberFor(const DimExpr &size) {
@@ -236,7 +236,7 @@ static TypedAttr numberOfType(Type element, double value) {
     return FloatAttr::get(type, value);
   auto type = cast<IntegerType>(element);
   unsigned width = type.getWidth();
-  if (std::isinf(value)) // The least or the greatest of the type.
+  if (std::isinf(value)) // The minimum or maximum of the type.
     return IntegerAttr::get(type, value < 0 ? APInt::getSignedMinValue(width)
                                             : APInt::getSignedMaxValue(width));
   return IntegerAttr::get(type, static_cast<int64_t>(value));
@@ -281,7 +281,7 @@ void SizeBounder::maskOperand(OpOperand &operand, int64_t dim, double value) {
 // The function
 //===----------------------------------------------------------------------===//
 
-/// The sizes of an argument, whose names its type or its attribute says.
+/// The sizes of an argument, from its type or its attribute.
 static Shape argumentSizes(func::FuncOp function, unsigned i) {
   auto type = dyn_cast<RankedTensorType>(function.getArgument(i).getType());
   if (!type)
@@ -300,7 +300,7 @@ bool hasDynamicSizes(func::FuncOp function) {
   });
 }
 
-/// Fails where the names of an argument's sizes are not those of its type.
+/// Fails if the sizes of an argument contradict its type.
 static LogicalResult checkNames(func::FuncOp function, unsigned i) {
   Attribute names = function.getArgAttr(i, kSizesAttr);
   if (!names)
@@ -386,7 +386,7 @@ FailureOr<BoundedSizes> SizeBounder::run() {
     result.results.push_back(sizesOf(value));
   function->removeAttr(kDimsAttr);
   Block &entry = function.getBody().front();
-  // The attributes of the signature stay with the caller's function.
+  // Attributes of the signature remain on the caller's function.
   function->removeAttr(function.getArgAttrsAttrName());
   function->removeAttr(function.getResAttrsAttrName());
   function.setFunctionType(FunctionType::get(
@@ -422,7 +422,7 @@ LogicalResult SizeBounder::boundOp(Operation *op) {
   bool isFixed =
       llvm::all_of(op->getOperands(), [&](Value x) { return isStatic(x); }) &&
       llvm::none_of(op->getResultTypes(), isDynamicTensor);
-  // What scalars are is known of those that follow from sizes.
+  // Scalars are known if they are expressions of sizes.
   if (isFixed && !llvm::any_of(op->getOperands(), [&](Value x) {
         return x.getType().isIndex() && numbers.contains(x);
       }))
@@ -435,7 +435,7 @@ LogicalResult SizeBounder::boundOp(Operation *op) {
                        "when compiling";
 }
 
-/// Both regions give results of the same sizes.
+/// Both regions yield results of the same sizes.
 LogicalResult SizeBounder::boundBranch(Operation *op) {
   for (Region &region : op->getRegions()) {
     if (region.empty())
@@ -502,8 +502,8 @@ LogicalResult SizeBounder::boundLoop(Operation *op) {
 // Places
 //===----------------------------------------------------------------------===//
 
-/// Whether elements in the first places of a tensor are its own: all sizes
-/// before the one that is not known are 1.
+/// Whether the elements of a padded tensor are a prefix: all sizes before the
+/// dynamic one are 1.
 static bool isPrefix(ArrayRef<DimExpr> sizes) {
   bool isLeading = true;
   for (const DimExpr &size : sizes) {
@@ -517,7 +517,8 @@ static bool isPrefix(ArrayRef<DimExpr> sizes) {
 bool keepsPlaces(const Shape &from, const Shape &to) {
   size_t i = 0, j = 0;
   while (i < from.size() || j < to.size()) {
-    // The fewest dimensions of either that have the same number of elements.
+    // The smallest groups of dimensions of both with the same number of
+    // elements.
     const size_t iBegin = i, jBegin = j;
     DimExpr left = i < from.size() ? from[i++] : DimExpr(1);
     DimExpr right = j < to.size() ? to[j++] : DimExpr(1);

@@ -6,9 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Goes through a function of named sizes, op by op, and makes each one an op of
-// static shapes. To let an op work on sizes that are known at run time only,
-// write
+// Converts a function with named sizes, op by op, to static shapes. To support
+// an op on sizes that are only known at run time, write
 //
 //   static LogicalResult bound(SizeBounder &s, ll::MyOp op) {
 //     if (failed(s.needStatic(op, op.getX(), /*dim=*/1)))
@@ -17,9 +16,8 @@
 //     return success();
 //   }
 //
-// in SizeRulesOfModels.cpp and name it there in addSizeRulesOfModels: what the
-// op gives must not depend on the padding of its operands, but for padding of
-// its own.
+// in SizeRulesOfModels.cpp and register it in addSizeRulesOfModels. Except for
+// its padding, the result must not depend on the padding of operands.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,11 +46,11 @@ public:
 
   /// The sizes of a tensor.
   shapes::Shape sizesOf(mlir::Value tensor) const;
-  /// Says what sizes a result has, and gives it the type with their bounds.
+  /// Sets the sizes of a result, and its type to that of their bounds.
   void setSizes(mlir::Value tensor, const shapes::Shape &sizes);
-  /// Sizes of a result of the mllm dialect, as its type says.
+  /// Sets the sizes of a result of the mllm dialect from its type.
   mlir::LogicalResult setDeclaredSizes(mlir::Operation *op);
-  /// The number that a scalar of type index is, where it follows from sizes.
+  /// The value of a scalar of type index as an expression of sizes, if known.
   std::optional<shapes::DimExpr> numberOf(mlir::OpFoldResult number) const;
   void setNumber(mlir::Value scalar, const shapes::DimExpr &number) {
     numbers.insert({scalar, number});
@@ -61,31 +59,30 @@ public:
     return sizesOf(tensor)[static_cast<size_t>(dim)].isConstant();
   }
   bool isStatic(mlir::Value tensor) const;
-  /// Fails where the dimension's size is not the same in every run.
+  /// Fails if the size of the dimension is not static.
   mlir::LogicalResult needStatic(mlir::Operation *op, mlir::Value tensor,
                                  int64_t dim);
   mlir::LogicalResult needStatic(mlir::Operation *op, mlir::Value tensor);
-  /// The greatest and the least value of a size that follows from the ranges; 0
-  /// of one that is refused.
+  /// The maximum and minimum of a size, from the ranges; 0 for a rejected one.
   int64_t greatest(const shapes::DimExpr &size) const;
   int64_t least(const shapes::DimExpr &size) const;
-  /// Fails where a size has no greatest value, or is negative in some run.
+  /// Fails if a size is unbounded, or may be negative.
   mlir::LogicalResult checkSize(mlir::Operation *op,
                                 const shapes::DimExpr &size);
-  /// The size as a number of type index, which the function computes.
+  /// The size as a value of type index, computed by the function.
   mlir::Value numberFor(const shapes::DimExpr &size);
-  /// `x` with `value` in the padding of a dimension, so that it may be reduced.
+  /// `x` with `value` in the padding of a dimension, as required for
+  /// reductions.
   mlir::Value masked(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
                      int64_t dim, double value);
-  /// Replaces an operand by masked(), where its dimension has padding.
+  /// Replaces an operand by masked(), if its dimension has padding.
   void maskOperand(mlir::OpOperand &operand, int64_t dim, double value);
-  /// Refuses the op; what holds it back follows.
+  /// Rejects the op; the caller appends the reason.
   mlir::InFlightDiagnostic refuse(mlir::Operation *op);
   mlir::LogicalResult boundBlock(mlir::Block &block);
 
 private:
-  /// The value of a size where it is greatest, or where it is least; nullopt
-  /// where that is not known.
+  /// The maximum or the minimum of a size; nullopt if unknown.
   std::optional<int64_t> extreme(const shapes::DimExpr &size,
                                  bool isGreatest) const;
   mlir::LogicalResult readRanges();
@@ -103,7 +100,7 @@ private:
   std::map<std::string, mlir::Value> computed;  ///< By text of the size.
 };
 
-/// A rule makes one op static. By the op's name.
+/// The rules, each of which converts an op to static shapes, by the op's name.
 using SizeRule =
     std::function<mlir::LogicalResult(SizeBounder &, mlir::Operation *)>;
 class SizeRules {
@@ -116,7 +113,7 @@ public:
       return rule(s, llvm::cast<OpTy>(op));
     };
   }
-  /// Null where the op has none.
+  /// Null if the op has none.
   const SizeRule *find(mlir::Operation *op) const;
 
 private:
@@ -127,12 +124,12 @@ private:
 
 void addSizeRulesOfModels(SizeRules &rules);
 
-/// Tensors one after another along a dimension. (SizeRules.cpp)
+/// The concatenation of tensors along a dimension. (SizeRules.cpp)
 mlir::LogicalResult boundConcat(SizeBounder &s, mlir::Operation *op,
                                 mlir::ValueRange parts, int64_t dim);
 
-/// Whether elements keep their places when a tensor of sizes `from` becomes one
-/// of sizes `to`, each as large as its bounds.
+/// Whether a reshape of a tensor of sizes `from` to sizes `to`, both padded to
+/// their bounds, keeps elements in place.
 bool keepsPlaces(const shapes::Shape &from, const shapes::Shape &to);
 
 } // namespace llmir

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What ops of arith, math, linalg and tensor make of tensors with padding.
+// Rules for ops of arith, math, linalg and tensor on tensors with padding.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,7 @@ using shapes::Shape;
 // arith and math
 //===----------------------------------------------------------------------===//
 
-/// The number that a scalar is, where it follows from sizes.
+/// The value of a scalar as an expression of sizes, if known.
 static void boundScalar(SizeBounder &s, Operation *op) {
   SmallVector<DimExpr> x;
   for (Value operand : op->getOperands()) {
@@ -48,7 +48,7 @@ static void boundScalar(SizeBounder &s, Operation *op) {
     s.setNumber(result, x[0] * x[1]);
 }
 
-/// Numbers at the same places: what padding gives is padding.
+/// Element-wise ops: the results for padding are padding.
 static LogicalResult boundElementwise(SizeBounder &s, Operation *op) {
   Value first;
   for (Value operand : op->getOperands()) {
@@ -75,8 +75,7 @@ static LogicalResult boundElementwise(SizeBounder &s, Operation *op) {
 // linalg
 //===----------------------------------------------------------------------===//
 
-/// The number that changes nothing when it is reduced with others, where the
-/// op's region is one known op.
+/// The neutral element of a reduction, if the op's region is a known reduction.
 static std::optional<double> neutralNumber(linalg::LinalgOp op) {
   if (linalg::isaContractionOpInterface(op))
     return 0.0;
@@ -84,7 +83,7 @@ static std::optional<double> neutralNumber(linalg::LinalgOp op) {
   if (!isa<linalg::ReduceOp>(op) || block->getOperations().size() != 2)
     return std::nullopt;
   Operation &combines = block->front();
-  // An element with what has been reduced so far, and nothing else.
+  // The element and the accumulator must be its operands.
   if (combines.getNumOperands() != 2 || block->getNumArguments() != 2 ||
       !llvm::is_contained(combines.getOperands(), block->getArgument(0)) ||
       !llvm::is_contained(combines.getOperands(), block->getArgument(1)) ||
@@ -132,7 +131,7 @@ struct LoopSizes {
 };
 } // namespace
 
-/// A loop that reduces what has padding goes over a neutral number there.
+/// Reductions require neutral elements in the padding.
 static LogicalResult boundStructured(SizeBounder &s, Operation *operation) {
   auto op = cast<linalg::LinalgOp>(operation);
   LoopSizes loops;
@@ -187,7 +186,7 @@ static SmallVector<OpFoldResult> boundsOf(SizeBounder &s, OpBuilder &b,
   return bounds;
 }
 
-/// Puts a value of static shape in the place of the op.
+/// Replaces the op by a value of static shape.
 static LogicalResult replace(SizeBounder &s, Operation *op, Value with,
                              const Shape &shape) {
   s.setSizes(with, shape);
@@ -309,7 +308,7 @@ static LogicalResult bound(SizeBounder &s, tensor::CollapseShapeOp op) {
   return success();
 }
 
-/// A slice of a size that a run knows begins at a place that is known.
+/// A slice of dynamic size must have a static offset.
 static LogicalResult checkSlice(SizeBounder &s,
                                 OffsetSizeAndStrideOpInterface op,
                                 const Shape &sizes) {
@@ -345,7 +344,7 @@ static LogicalResult bound(SizeBounder &s, tensor::ExtractSliceOp op) {
                  kept);
 }
 
-/// The padding of what is put in must not lie on numbers.
+/// The padding of the inserted tensor must not overwrite elements.
 static LogicalResult bound(SizeBounder &s, tensor::InsertSliceOp op) {
   FailureOr<Shape> sizes = numbersOf(s, op, op.getMixedSizes());
   if (failed(sizes) || failed(checkSlice(s, op, *sizes)))
@@ -389,7 +388,7 @@ LogicalResult boundConcat(SizeBounder &s, Operation *op, ValueRange parts,
     s.setSizes(op->getResult(0), shape);
     return success();
   }
-  // One after the other, each over the padding of that before.
+  // Inserts the operands in order, each over the padding of the previous one.
   OpBuilder b(op);
   Location loc = op->getLoc();
   auto element =

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What ops of llm and mllm make of tensors with padding. Those that are not
-// here are compiled for sizes that are known.
+// Rules for ops of llm and mllm on tensors with padding. Ops without a rule
+// require static sizes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,7 +43,7 @@ static int64_t lastDim(SizeBounder &s, Value tensor) {
 // Rows
 //===----------------------------------------------------------------------===//
 
-/// Numbers at the same places.
+/// Element-wise ops.
 template <typename OpTy>
 static LogicalResult boundSame(SizeBounder &s, OpTy op) {
   Shape shape = s.sizesOf(op->getOperand(0));
@@ -56,7 +56,7 @@ static LogicalResult boundSame(SizeBounder &s, OpTy op) {
   return success();
 }
 
-/// Each row by itself, all of it; other operands are weights.
+/// Row-wise ops on entire rows; other operands are weights.
 template <typename OpTy>
 static LogicalResult boundRows(SizeBounder &s, OpTy op) {
   Value x = op->getOperand(0);
@@ -82,7 +82,7 @@ static LogicalResult bound(SizeBounder &s, ll::LinearOp op) {
   return success();
 }
 
-/// Ids of padding name some row, as code brings them into the table.
+/// Ids in padding select an arbitrary row, since ids are clamped.
 static LogicalResult bound(SizeBounder &s, ll::EmbeddingOp op) {
   Shape shape = s.sizesOf(op.getIds());
   shape.push_back(DimExpr(ll::getWeightShape(op.getTable().getType()).back()));
@@ -115,8 +115,8 @@ static LogicalResult bound(SizeBounder &s, ll::SelectRowsOp op) {
 // Attention
 //===----------------------------------------------------------------------===//
 
-/// A causal query sees no key after itself, and so no padding, when there are
-/// as many keys as queries.
+/// With as many keys as queries, a causal query sees no later key, and hence no
+/// padding.
 static LogicalResult checkAttention(SizeBounder &s, Operation *op, Value query,
                                     Value key, size_t tokens, bool isCausal) {
   DimExpr queries = s.sizesOf(query)[tokens], keys = s.sizesOf(key)[tokens];
@@ -163,13 +163,13 @@ static LogicalResult bound(SizeBounder &s, mllm::CausalMaskOp op) {
 // Ops of mllm
 //===----------------------------------------------------------------------===//
 
-/// Element by element, or moves that keep each dimension's own elements first.
+/// Element-wise ops, and moves that keep padding at the end of each dimension.
 template <typename OpTy>
 static LogicalResult boundDeclared(SizeBounder &s, OpTy op) {
   return s.setDeclaredSizes(op);
 }
 
-/// Each row by itself, all of it.
+/// Row-wise ops on entire rows.
 template <typename OpTy>
 static LogicalResult boundDeclaredRows(SizeBounder &s, OpTy op) {
   Value x = op->getOperand(0);
@@ -191,7 +191,7 @@ static LogicalResult bound(SizeBounder &s, mllm::MatMulOp op) {
   return s.setDeclaredSizes(op);
 }
 
-/// The dimensions that are reduced hold `neutral` in their padding.
+/// Fills the padding of reduced dimensions with `neutral`.
 template <typename OpTy>
 static LogicalResult boundReduction(SizeBounder &s, OpTy op, double neutral) {
   size_t rank = s.sizesOf(op.getX()).size();
@@ -211,7 +211,7 @@ static LogicalResult bound(SizeBounder &s, mllm::ReduceMinOp op) {
   return boundReduction(s, op, INFINITY);
 }
 
-/// What is divided by is the number of all elements.
+/// The divisor is the number of all elements.
 static LogicalResult bound(SizeBounder &s, mllm::MeanOp op) {
   size_t rank = s.sizesOf(op.getX()).size();
   for (size_t d = 0; d < rank; ++d)
@@ -268,7 +268,7 @@ static LogicalResult bound(SizeBounder &s, mllm::GatherOp op) {
   return s.setDeclaredSizes(op);
 }
 
-/// Ranges that begin at a number of elements before the end, which is the size.
+/// Ranges that start relative to the end, which is the size.
 static LogicalResult bound(SizeBounder &s, mllm::SliceOp op) {
   Shape from = s.sizesOf(op.getX());
   if (failed(s.setDeclaredSizes(op)))

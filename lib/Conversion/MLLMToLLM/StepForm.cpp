@@ -40,14 +40,13 @@ static StringRef getPieceName(unsigned piece) {
 // The function
 //===----------------------------------------------------------------------===//
 
-/// Adds an argument whose name is kept in its location, for readers of
-/// diagnostics and dumps.
+/// Adds an argument with a name location, for diagnostics and dumps.
 Value StepFunction::addArgument(Type type, Twine name) {
   Location loc = NameLoc::get(StringAttr::get(context, name), source.getLoc());
   return function.getBody().front().addArgument(type, loc);
 }
 
-/// Between functions, ids are those of the runtime, of i32.
+/// Between functions, ids are i32, as in the runtime.
 RankedTensorType StepFunction::argumentType(Value value) const {
   RankedTensorType type = module.tokens.stepType(value);
   if (type.getElementType().isInteger(64) && module.tokens.of(value))
@@ -115,8 +114,8 @@ void StepFunction::cloneBody(ArrayRef<Value> arguments) {
   }
 }
 
-/// Erases the ops whose results are not read, as those that widen ids, and the
-/// cache ops that have become appends.
+/// Erases unused ops, such as extensions of ids, and cache ops that have been
+/// lowered to appends.
 static void eraseUnusedOps(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (isOpTriviallyDead(&op) || isa<mllm::KVCacheOp>(op))
@@ -154,7 +153,7 @@ LogicalResult StepFunction::lowerOps() {
 }
 
 //===----------------------------------------------------------------------===//
-// What lowerings ask for
+// Used by lowerings
 //===----------------------------------------------------------------------===//
 
 Value StepFunction::layer(ImplicitLocOpBuilder &b, int64_t layer) const {
@@ -169,7 +168,7 @@ Value StepFunction::numTokens() {
   OpBuilder b = OpBuilder::atBlockBegin(&function.getBody().front());
   for (BlockArgument argument : function.getArguments()) {
     auto type = dyn_cast<RankedTensorType>(argument.getType());
-    // Of the batch's arrays, those with an element for each token.
+    // The arrays of the batch with an element per token.
     bool hasTokens = argument == piece(BatchPiece::Positions) ||
                      argument == piece(BatchPiece::SlotMapping) ||
                      argument.getArgNumber() < source.getNumArguments();
@@ -209,7 +208,7 @@ Value StepFunction::widen(ImplicitLocOpBuilder &b, Value ids, Type element) {
   return result;
 }
 
-/// The operands are in the order in which createPrivate makes arguments.
+/// The operands are in the order of the arguments in createPrivate.
 LogicalResult StepFunction::lowerCall(mllm::CallGraphOp call) {
   auto callee = module.symbols.lookup<mllm::SubGraphOp>(call.getCallee());
   const SubGraphNeeds &inner = module.needsOf(callee);

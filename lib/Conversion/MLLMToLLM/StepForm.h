@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The functions of a step: what surrounds the ops of each subgraph in a ragged
-// batch.
+// The functions of a step: the conversion of subgraphs for a ragged batch,
+// except for their ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@
 
 namespace llmir {
 
-/// What all functions of a step share.
+/// Shared by all functions of a step.
 struct StepModule {
   mlir::SymbolTable &symbols;
   const NeedsMap &needs;
@@ -37,52 +37,52 @@ struct StepModule {
   }
 };
 
-/// The function of a subgraph in a step, and the values in it that ops find
-/// there: the arrays of the batch, the cache, the layer number, parameters.
-/// Lowerings ask it for what a function of static shapes has as constants.
+/// The function of a subgraph in a step, and its values: the arrays of the
+/// batch, the cache, the layer number, parameters. Lowerings use it for values
+/// that are constants in a function of static shapes.
 class StepFunction {
 public:
   StepFunction(const StepModule &module, mllm::SubGraphOp source)
       : module(module), source(source), needs(module.needsOf(source)),
         builder(source), context(source.getContext()) {}
 
-  /// Makes the private function of a subgraph, with the subgraph's ops as they
-  /// are. `isLayer`: it is a whole layer.
+  /// Creates the private function of a subgraph, with unconverted ops.
+  /// `isLayer`: it is an entire layer.
   void createPrivate(bool isLayer);
-  /// Makes the public function @step of the entry in the same way.
+  /// Creates the public function @step of the entry in the same way.
   void createEntry();
-  /// Lowers the ops by the table of lowerings; fails, with a diagnostic, where
-  /// one cannot be lowered.
+  /// Lowers the ops by the table of lowerings; fails, with a diagnostic, if one
+  /// cannot be lowered.
   mlir::LogicalResult lowerOps();
   mlir::func::FuncOp get() const { return function; }
 
   //===--------------------------------------------------------------------===//
-  // What lowerings ask for
+  // Used by lowerings
   //===--------------------------------------------------------------------===//
 
   mlir::Value piece(BatchPiece piece) const { return batch[unsigned(piece)]; }
   mlir::Value weight(mlir::StringAttr name) const {
     return weights.lookup(name);
   }
-  /// The cache as the last op so far has left it.
+  /// The current cache value.
   mlir::Value getCache() const { return cache; }
   void setCache(mlir::Value updated) { cache = updated; }
-  /// The layer number in this function: its own argument, or a constant.
+  /// The layer number in this function: its argument, or a constant.
   mlir::Value layer(mlir::ImplicitLocOpBuilder &b, int64_t layer) const;
   /// The number of tokens in the step, an index.
   mlir::Value numTokens();
   /// Token ids and positions are i32 in a step and may be i64 in the model: the
-  /// i32 that the value was widened from, or null.
+  /// i32 value before extension, or null.
   mlir::Value narrow(mlir::Value ids) const { return narrowIds.lookup(ids); }
-  /// The value in elements of that type, which narrow() knows then.
+  /// The value extended to this element type; narrow() returns the original.
   mlir::Value widen(mlir::ImplicitLocOpBuilder &b, mlir::Value ids,
                     mlir::Type element);
-  /// Replaces the call of a subgraph by that of its function.
+  /// Replaces the call of a subgraph by a call of its function.
   mlir::LogicalResult lowerCall(mllm::CallGraphOp call);
 
 private:
   mlir::Value addArgument(mlir::Type type, llvm::Twine name);
-  /// Clones the subgraph's ops, whose types become those of the step.
+  /// Clones the subgraph's ops, with the types of the step.
   void cloneBody(llvm::ArrayRef<mlir::Value> arguments);
   mlir::RankedTensorType argumentType(mlir::Value value) const;
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a subgraph's function needs beyond the subgraph's own arguments.
+// Collects the additional arguments of the functions of subgraphs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -69,8 +69,8 @@ LogicalResult NeedsCollector::visit(SubGraphOp subgraph) {
 }
 
 LogicalResult NeedsCollector::visitOp(Operation *op, SubGraphNeeds &needs) {
-  // Parameters are named by attributes, whatever the op is; names are in
-  // alphabetical order, and a weight comes before its bias.
+  // Attributes of any op refer to parameters; they are in alphabetical order,
+  // with a weight before its bias.
   for (StringAttr attribute : llvm::reverse(op->getName().getAttributeNames()))
     if (auto name = op->getAttrOfType<FlatSymbolRefAttr>(attribute))
       if (symbols.lookup<RegisterOp>(name.getAttr()))
@@ -95,7 +95,7 @@ LogicalResult NeedsCollector::visitOp(Operation *op, SubGraphNeeds &needs) {
 
 LogicalResult NeedsCollector::visitRotation(RoPEOp op, SubGraphNeeds &needs) {
   if (!op.getFrequencies())
-    return success(); // Rotates by what each token has.
+    return success(); // Rotates by the position of each token.
   if (op.getLayout() != "bshd")
     return op.emitOpError("has heads before tokens, and is part of no "
                           "attention that mllm-fuse-attention knows; a step's "

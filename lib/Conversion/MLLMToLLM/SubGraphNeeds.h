@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a subgraph's function needs beyond the subgraph's own arguments: found
-// out, and checked, for the whole module before anything is changed.
+// The additional arguments of the functions of subgraphs, which are collected
+// and checked for the entire module before it is modified.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +20,8 @@
 
 namespace llmir {
 
-/// The arrays that describe a step's batch, in the order in which functions
-/// take them. T tokens, S sequences.
+/// The arrays that describe a step's batch, in the order of function arguments.
+/// T tokens, S sequences.
 enum class BatchPiece {
   Positions,    ///< tensor<?xi32> [T]
   QueryOffsets, ///< tensor<?xi32> [S + 1]
@@ -31,7 +31,7 @@ enum class BatchPiece {
 };
 constexpr unsigned numBatchPieces = unsigned(BatchPiece::BlockTables) + 1;
 
-/// What a subgraph and the subgraphs that it calls use.
+/// The requirements of a subgraph and its callees.
 struct SubGraphNeeds {
   bool batch[numBatchPieces] = {};
   bool embeds = false;
@@ -39,28 +39,28 @@ struct SubGraphNeeds {
   llvm::SetVector<mlir::StringAttr> weights; ///< In the order of first use.
 
   bool touchesCache() const { return !layers.empty(); }
-  /// True if the function takes its layer number: it belongs to one layer. A
-  /// subgraph that looks up embeddings is the model, even of one layer.
+  /// True if the function has a layer number argument because it belongs to one
+  /// layer. A subgraph that looks up embeddings is the model, even with one
+  /// layer.
   bool takesLayer() const { return layers.size() == 1 && !embeds; }
 };
 
-/// The needs of each subgraph that the entry reaches, callees first.
+/// The needs of each subgraph reachable from the entry, callees first.
 using NeedsMap = llvm::MapVector<mllm::SubGraphOp, SubGraphNeeds>;
 
-/// Collects the needs of `entry` and all that it calls. Emits an error and
-/// fails when the keys and values of a cache op do not fit `facts`, or are read
-/// by another op than attention, and when attention or a rotation is not of the
-/// form that the ops of llm have for a ragged batch.
+/// Collects the needs of `entry` and all that it calls. Fails, with a
+/// diagnostic, if the keys and values of a cache op do not match `facts` or are
+/// used by an op other than attention, or if attention or a rotation has a form
+/// that llm does not support for a ragged batch.
 mlir::FailureOr<NeedsMap> collectNeeds(mllm::SubGraphOp entry,
                                        const mllm::ModelFacts &facts,
                                        mlir::SymbolTable &symbols);
 
-/// Reports that another module defines the subgraph, as modules that are to be
-/// linked declare them.
+/// Reports a declaration of a subgraph, which must be linked to its definition.
 mlir::LogicalResult refuseWithoutBody(mllm::SubGraphOp subgraph);
 
-/// The cache op whose keys and values `attention` reads; null when they are
-/// from elsewhere, or from two.
+/// The cache op whose keys and values `attention` reads; null if they are not
+/// those of a single cache op.
 mllm::KVCacheOp getCacheOp(mllm::FlashAttention2Op attention);
 
 } // namespace llmir

@@ -23,8 +23,7 @@ using namespace llmir::mllm;
 
 namespace {
 
-/// The token dimension of a value, or none; a failure means that tokens are
-/// combined.
+/// The token dimension of a value, or none; failure if tokens are combined.
 using Dim = std::optional<int64_t>;
 using Rule = FailureOr<Dim>;
 
@@ -33,13 +32,13 @@ RankedTensorType typeOf(Value value) {
 }
 int64_t rankOf(Value value) { return typeOf(value).getRank(); }
 
-/// The rules for one op, none of whose operands combines tokens yet.
+/// The rules for one op, whose operands have valid token dimensions.
 class TokenRules {
 public:
   TokenRules(const TokenDimensions &tokens, Operation *op)
       : tokens(tokens), op(op) {}
 
-  /// The token dimension of the results; all of them have the same one.
+  /// The token dimension of the results, which is the same for all of them.
   Rule apply();
 
 private:
@@ -48,13 +47,13 @@ private:
     return dim < 0 ? dim + rankOf(value) : dim;
   }
 
-  /// Operands that broadcast to the result: a token dimension is at the same
-  /// distance from the end, and what is the same for all tokens has size 1
-  /// there.
+  /// Operands that are broadcast to the result: token dimensions have the same
+  /// distance from the end, and operands that are the same for all tokens have
+  /// size 1 there.
   Rule broadcast(ValueRange operands) const;
-  /// The same dimension, unless the op combines elements along `dim`.
+  /// The same dimension; fails if the op combines elements along it (`dim`).
   Rule keepUnless(Value x, int64_t dim) const;
-  /// The same dimension, if it is before the last `count` ones.
+  /// The same dimension; fails if it is among the last `count` ones.
   Rule keepBefore(Value x, int64_t count) const;
   Rule permute(Value x, ArrayRef<int64_t> axes) const;
   Rule reshape(Value x, Value result) const;
@@ -67,7 +66,7 @@ private:
   Rule scatter(ScatterOp scatter) const;
   Rule index(IndexOp index) const;
   Rule matmul(MatMulOp matmul) const;
-  /// The first dimension is that of the tokens.
+  /// The first dimension must be that of the tokens.
   Rule onlyFirst(Value x) const {
     return of(x) == 0 ? Rule(Dim(0)) : Rule(failure());
   }
@@ -123,8 +122,8 @@ Rule TokenRules::permute(Value x, ArrayRef<int64_t> axes) const {
   return own;
 }
 
-/// Elements before the tokens are as many as before, and so are those after
-/// them: each token keeps its own.
+/// The numbers of elements before and after the token dimension are preserved,
+/// so each token keeps its elements.
 Rule TokenRules::reshape(Value x, Value result) const {
   Dim own = of(x);
   if (!own)
@@ -233,7 +232,7 @@ Rule TokenRules::index(IndexOp index) const {
         return failure();
       byIndices = d;
     }
-  // What has no tokens is the same for each of them.
+  // Operands without tokens are the same for all of them.
   for (Value indices : index.getIndices())
     if (byIndices && !of(indices)) {
       int64_t d = *byIndices - (numIndices - rankOf(indices));
@@ -275,7 +274,8 @@ Rule TokenRules::matmul(MatMulOp matmul) const {
   Rule right = side(matmul.getRhs(), matmul.getTransposeB(), false);
   if (failed(left) || failed(right) || (*left && *right && *left != *right))
     return failure();
-  // What is the same for all tokens may not have one matrix for each of them.
+  // An operand that is the same for all tokens must not have one matrix per
+  // token.
   Dim result = *left ? *left : *right;
   if (result && *result < rank - 2)
     for (Value operand : {matmul.getLhs(), matmul.getRhs()}) {
@@ -286,7 +286,7 @@ Rule TokenRules::matmul(MatMulOp matmul) const {
   return result;
 }
 
-/// Each token rotates by its own position, or by its own row of the tables.
+/// Each token is rotated by its position, or by its row of the tables.
 Rule TokenRules::rotate(RoPEOp rope) const {
   for (Value table : rope.getTables())
     if (failed(onlyFirst(table)))
@@ -309,7 +309,7 @@ Rule TokenRules::apply() {
             WhereOp, CastTypeOp, ContiguousOp, CloneOp, X2XOp>(
           [&](Operation *) { return broadcast(op->getOperands()); })
       .Case([&](FillOp fill) -> Rule {
-        // Numbers of elements are not those that a sequence alone would have.
+        // The number of elements depends on other sequences.
         bool counts = fill.getKind() == FillKind::Arange ||
                       fill.getKind() == FillKind::Random;
         return counts && of(fill.getX()) ? Rule(failure())
@@ -368,7 +368,7 @@ Rule TokenRules::apply() {
 
 } // namespace
 
-/// Whether the op computes the same for all tokens whatever its rules are.
+/// Whether the result is the same for all tokens for any rule.
 static bool hasNoTokens(const TokenDimensions &tokens, Operation *op) {
   return isa<MLLMDialect>(op->getDialect()) && op->getNumRegions() == 0 &&
          llvm::none_of(op->getOperands(),
@@ -436,12 +436,12 @@ LogicalResult TokenDimensions::visit(Operation *op) {
     return success();
   if (auto call = dyn_cast<CallGraphOp>(op))
     return visitCall(call);
-  // The results of a cache op are all keys and values; collectNeeds sees what
-  // reads them.
+  // The results of a cache op are all keys and values; collectNeeds checks
+  // their uses.
   if (auto cache = dyn_cast<KVCacheOp>(op))
     return of(cache.getK()) == 0 && of(cache.getV()) == 0 ? success()
                                                           : refuseTokens(op);
-  if (isa<FreeOp, CommentOp>(op)) // Computes nothing.
+  if (isa<FreeOp, CommentOp>(op)) // No computation.
     return success();
   if (!hasNoTokens(*this, op)) {
     Rule rule = TokenRules(*this, op).apply();

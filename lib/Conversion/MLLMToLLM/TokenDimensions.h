@@ -6,13 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Which dimension of each value of a model is that of the tokens.
+// The analysis of token dimensions of the values of a model.
 //
 // A step runs a model on the tokens of several sequences at once, which are
-// concatenated. That is the model's result for each sequence if no op but
-// attention over the cache combines elements of different tokens. The rules for
-// that are here, one for each op: they follow the token dimension from operands
-// to results, and refuse an op, by name, that combines or moves tokens.
+// concatenated. The results are those of each sequence alone if only attention
+// over the cache combines elements of different tokens. The analysis has a rule
+// per op, which propagates the token dimension from operands to results, and
+// rejects ops that combine or move tokens.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,20 +29,21 @@ namespace llmir {
 
 class TokenDimensions {
 public:
-  /// Follows the tokens from the ids that the entry takes, whose only dimension
-  /// they are, through all subgraphs that it calls. Fails, with a diagnostic,
-  /// where an op combines tokens or a value has another size that is not known.
+  /// Propagates the token dimension from the ids, the argument of the entry,
+  /// through all subgraphs. Fails, with a diagnostic, if an op combines tokens
+  /// or a value has another dynamic size.
   static mlir::FailureOr<TokenDimensions> compute(mllm::SubGraphOp entry,
                                                   mlir::SymbolTable &symbols);
 
-  /// The value's dimension of tokens; nullopt where it is the same for all of
-  /// them.
+  /// The token dimension of the value; nullopt if it is the same for all
+  /// tokens.
   std::optional<int64_t> of(mlir::Value value) const {
     auto known = dims.find(value);
     return known == dims.end() ? std::nullopt : std::optional(known->second);
   }
 
-  /// The value's type in a step: any number of tokens, all other sizes static.
+  /// The type of the value in a step: a dynamic number of tokens, all other
+  /// sizes static.
   mlir::RankedTensorType stepType(mlir::Value value) const;
 
 private:
