@@ -345,7 +345,7 @@ FailureOr<Value> TextParser::lookup(const Mention &mention) {
       break;
   }
   return error(mention.start)
-         << "%" << mention.name << " is used before anything defines it";
+         << "%" << mention.name << " is used before its definition";
 }
 
 bool TextParser::isNumberName(StringRef name) const {
