@@ -25,7 +25,7 @@ public:
       : json(json), hasOutputProjection(hasOutputProjection) {}
 
   Expected<ModelConfig> read(const Json *generation);
-  /// What a model of any architecture has.
+  /// Reads the properties that models of all architectures have.
   Expected<ModelConfig> readOfAny(const Json *generation);
 
 private:
@@ -423,9 +423,10 @@ Expected<ModelConfig> HuggingFaceConfig::readOfAny(const Json *generation) {
   LLMIR_ASSIGN_OR_RETURN(config.architecture, json.string("model_type"));
   LLMIR_ASSIGN_OR_RETURN(config.vocabSize,
                          json.integer("vocab_size", 1, maxVocabSize));
-  LLMIR_ASSIGN_OR_RETURN(
-      config.contextLength,
-      json.integer("max_position_embeddings", 1, maxContext));
+  const char *contextKey =
+      config.architecture == "gpt2" ? "n_positions" : "max_position_embeddings";
+  LLMIR_ASSIGN_OR_RETURN(config.contextLength,
+                         json.integer(contextKey, 1, maxContext));
   LLMIR_RETURN_IF_ERROR(readTokens(generation));
   return std::move(config);
 }
