@@ -12,9 +12,9 @@
 
 // VERIFY: error: loc("model.layers.3.mlp.down_proj"): 'mllm.linalg.linear' op weight @down has shape 8x9, but the op needs 8x8
 // SPECIALIZE: error: loc("model.layers.3.mlp.merge"): 'mllm.linalg.reshape' op
-// REFUSE: error: loc("model.layers.3.mlp.act_fn"): 'mllm.linalg.softmax' op has no counterpart in the llm dialect
+// REFUSE: error: loc("model.layers.3.mlp.act_fn"): 'mllm.linalg.softmax' op combines the tokens of a sequence
 // FUNCTION: error: loc("model.layers.3.mlp.down_proj"): 'mllm.linalg.linear' op has the type 'tensor<?x8xf32>'
-// PLAN: error: loc("model.layers.3.mlp.down_proj"): 'llm.linear' op needs rows of
+// PLAN: error: loc("model.layers.3.mlp.scale"): 'linalg.generic' op reads a constant of type 'tensor<8xi32>'
 // PARAMETER: error: loc("model.layers.3.mlp.down_proj.weight"): 'mllm.tensor.register' op has no 'source'
 // EMIT: error: loc(fused["model.layers.3.self_attn.kv_cache", "model.layers.3.self_attn.attention"]): 'mllm.kernel.paged_attention' op has heads of 8192
 
@@ -36,7 +36,7 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, n
   mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
   mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
-    %y = mllm.linalg.softmax %x {axis = -1 : i64} : tensor<?x8xf32> loc("model.layers.3.mlp.act_fn")
+    %y = mllm.linalg.softmax %x {axis = 0 : i64} : tensor<?x8xf32> loc("model.layers.3.mlp.act_fn")
     mllm.cf.return %y : tensor<?x8xf32>
   }
 }
@@ -51,13 +51,12 @@ mllm.graph.subgraph @model.layers.3.mlp(%x: tensor<?x8xf32>) -> tensor<?x8xf32> 
 //--- plan.mlir
 module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
   mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
-  mllm.tensor.register @down : tensor<6x4xf32> {source = "down"} loc("model.layers.3.mlp.down_proj.weight")
-  mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x12xf32> attributes {entry} {
+  mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
-    %h = mllm.linalg.view %x : tensor<?x8xf32> -> tensor<?x2x4xf32>
-    %d = mllm.linalg.linear %h, @down : tensor<?x2x4xf32> -> tensor<?x2x6xf32> loc("model.layers.3.mlp.down_proj")
-    %y = mllm.linalg.view %d : tensor<?x2x6xf32> -> tensor<?x12xf32>
-    mllm.cf.return %y : tensor<?x12xf32>
+    %c = mllm.tensor.constant dense<16777217> : tensor<8xi32>
+    %f = mllm.linalg.cast_type %c to f32 : tensor<8xi32> -> tensor<8xf32> loc("model.layers.3.mlp.scale")
+    %y = mllm.linalg.mul %x, %f : (tensor<?x8xf32>, tensor<8xf32>) -> tensor<?x8xf32>
+    mllm.cf.return %y : tensor<?x8xf32>
   }
 }
 
