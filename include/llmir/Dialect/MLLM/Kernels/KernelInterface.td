@@ -85,8 +85,9 @@ def MLLM_KernelOpInterface : OpInterface<"KernelOpInterface", [MemoryEffectsOpIn
 
     InterfaceMethod<[{
         Whether the number of rows is given by the kernel's attributes instead
-        of the step context. Such kernels occur in functions, not in steps. By
-        default, true if the work is divided by elements.
+        of the step context. In a step, such kernels compute values that are the
+        same for all tokens. By default, true if the work is divided by
+        elements.
       }], "bool", "hasFixedSize", (ins), [{}], [{
         return $_op.getWorkDivision().unit ==
                ::llmir::mllm::kernel::WorkUnit::Elements;

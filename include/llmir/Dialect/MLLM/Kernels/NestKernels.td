@@ -30,7 +30,7 @@ def MLLMKernel_CopyBoxOp : MLLM_KernelOp<"copy_box", ["getRowsOf", "getDivisionO
     sum(i_d * from_strides_d) to element to + sum(i_d * to_strides_d) for each
     index i of the box. A reshape is a box of one dimension; slices,
     concatenations and transpositions are boxes of several. Divided by
-    elements, or with `over` by rows.
+    elements; by rows with `over`.
 
     Fails verification when:
     - c1: the box does not have 1 to 8 dimensions with a stride each, or has
@@ -76,7 +76,7 @@ def MLLMKernel_LoopsOp : MLLM_KernelOp<"loops", ["getRowsOf", "getDivisionOf"], 
     element of the last input; it yields the element of the result. Integers are
     divided by constants other than 0 and -1, or unsigned by a value that is at
     least 1. Rows of the result are zero after `columns`. Divided by
-    elements, or with `over` by rows.
+    elements; by rows with `over`.
 
     Fails verification when:
     - c1: there are more than 16 loops or 2^40 points, or more parallel loops than
@@ -129,7 +129,7 @@ def MLLMKernel_GatherOp : MLLM_KernelOp<"gather", ["getRowsOf", "getDivisionOf"]
     clamped. `maps` holds the (row, column) of the index and the result as
     functions of the loops, and that of x as a function of the loops and of the
     index, which is its symbol. Divided by
-    elements, or with `over` by rows.
+    elements; by rows with `over`.
 
     Fails verification when:
     - c1: the index is not i32 or i64, the types of the buffers differ, or there
@@ -173,7 +173,7 @@ def MLLMKernel_ScatterOp : MLLM_KernelOp<"scatter", ["getRowsOf", "getDivisionOf
     value. Indices are as in `gather`, but depend on the first `indexed` loops
     only, and points with indices out of range are skipped. Other elements keep
     their values. Divided by
-    elements, or with `over` by rows.
+    elements; by rows with `over`.
 
     Fails verification when:
     - c1: the index is not i32 or i64, the types of the buffers differ, or there
@@ -215,7 +215,7 @@ def MLLMKernel_SortOp : MLLM_KernelOp<"sort", ["getRowsOf", "getDivisionOf"]> {
     The first `count` elements of each row in ascending or descending order, and
     their indices in the row. The sort is stable; NaN is greater than all other
     values. Divided by
-    elements, or with `over` by rows.
+    elements; by rows with `over`.
 
     Fails verification when:
     - c1: `count` is greater than `columns`;
