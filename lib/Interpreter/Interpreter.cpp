@@ -17,7 +17,9 @@
 #include "llmir/Interpreter/OpEvaluatorInterface.h"
 #include "llmir/Reference/ModelState.h"
 
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include "llvm/Support/Threading.h"
 
@@ -375,6 +377,47 @@ llmir::evaluateOp(Operation *op, std::vector<Tensor> operands) {
   FailureOr<std::vector<Tensor>> results =
       evaluateAlone(op, std::move(operands), InterpreterOptions(), nullptr);
   return succeeded(results) ? std::optional(std::move(*results)) : std::nullopt;
+}
+
+static bool hasAtMost(Type type, int64_t elements) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.hasStaticShape() &&
+         tensor.getNumElements() <= elements;
+}
+
+/// The value of an operand that is a constant of at most so many elements.
+static std::optional<Tensor> constantOperand(Value operand, int64_t limit) {
+  Attribute constant;
+  auto tensor = dyn_cast<RankedTensorType>(operand.getType());
+  if ((tensor && !hasAtMost(tensor, limit)) ||
+      !matchPattern(operand, m_Constant(&constant)) ||
+      !isa<TypedAttr>(constant))
+    return std::nullopt;
+  return llmir::constantValue(cast<TypedAttr>(constant));
+}
+
+std::optional<SmallVector<DenseElementsAttr>> llmir::foldOp(Operation *op,
+                                                            FoldLimits limits) {
+  auto isSmall = [&](Type type) { return hasAtMost(type, limits.result); };
+  if (op->getNumOperands() == 0 || op->getNumResults() == 0 ||
+      op->getNumRegions() != 0 || !isPure(op) ||
+      !llvm::all_of(op->getResultTypes(), isSmall))
+    return std::nullopt;
+  std::vector<Tensor> operands;
+  for (Value operand : op->getOperands()) {
+    std::optional<Tensor> value = constantOperand(operand, limits.operand);
+    if (!value)
+      return std::nullopt;
+    operands.push_back(std::move(*value));
+  }
+  std::optional<std::vector<Tensor>> values =
+      evaluateOp(op, std::move(operands));
+  if (!values)
+    return std::nullopt;
+  SmallVector<DenseElementsAttr> results;
+  for (auto [type, value] : llvm::zip_equal(op->getResultTypes(), *values))
+    results.push_back(makeConstant(value, cast<RankedTensorType>(type)));
+  return results;
 }
 
 /// FNV-1a, so that the values of a name do not depend on the module.

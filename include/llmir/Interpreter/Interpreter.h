@@ -83,6 +83,18 @@ evaluateOp(mlir::Operation *op, std::vector<reference::Tensor> operands,
 std::optional<std::vector<reference::Tensor>>
 evaluateOp(mlir::Operation *op, std::vector<reference::Tensor> operands);
 
+/// Maximum numbers of elements for foldOp(): evaluation materializes splats.
+struct FoldLimits {
+  int64_t result, operand;
+};
+
+/// The results of a pure op without regions whose operands are constants, as
+/// attributes of the types of its results; nullopt for any other op, if a size
+/// exceeds a limit, and if the evaluation fails, as a lookup of a row out of
+/// range does.
+std::optional<llvm::SmallVector<mlir::DenseElementsAttr>>
+foldOp(mlir::Operation *op, FoldLimits limits);
+
 /// Returns the names of all ops that can be evaluated, sorted.
 std::vector<std::string> getEvaluatedOps();
 

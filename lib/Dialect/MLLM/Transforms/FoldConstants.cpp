@@ -17,11 +17,8 @@
 #include "llmir/Interpreter/OpEvaluatorInterface.h"
 
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/Matchers.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
-using llmir::reference::Tensor;
 
 namespace llmir::mllm {
 
@@ -40,69 +37,40 @@ struct FoldMLLMConstantsPass
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) { ops.push_back(op); });
     for (Operation *op : ops)
-      if (mayFold(op) && fold(op))
+      if (fold(op))
         ++opsFolded;
   }
 
 private:
-  /// Evaluation materializes splats.
   static constexpr int64_t kMaxOperandElements = 1 << 20;
 
-  static bool hasAtMost(Type type, int64_t elements) {
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    return tensor && tensor.hasStaticShape() && !tensor.getEncoding() &&
-           tensor.getNumElements() <= elements;
-  }
-
   /// Whether the results of an op can be `mllm` constants.
-  static bool isOfLevel(Dialect *dialect) {
-    return dialect && (isa<MLLMDialect>(dialect) ||
-                       dialect->getRegisteredInterface<OpEvaluatorInterface>());
+  static bool isOfLevel(Operation *op) {
+    Dialect *dialect = op->getDialect();
+    return dialect &&
+           (isa<MLLMDialect>(dialect) ||
+            dialect->getRegisteredInterface<OpEvaluatorInterface>()) &&
+           llvm::none_of(op->getOperands(), hasEncoding) &&
+           llvm::none_of(op->getResults(), hasEncoding);
   }
 
-  bool mayFold(Operation *op) const {
-    return isOfLevel(op->getDialect()) && op->getNumOperands() > 0 &&
-           op->getNumResults() > 0 && op->getNumRegions() == 0 && isPure(op) &&
-           llvm::all_of(op->getResultTypes(), [&](Type type) {
-             return hasAtMost(type, maxElements);
-           });
+  /// Whether a size or the device is said by the type's encoding.
+  static bool hasEncoding(Value value) {
+    auto tensor = dyn_cast<RankedTensorType>(value.getType());
+    return !tensor || tensor.getEncoding();
   }
 
-  /// The values of all operands, if they are constants.
-  static std::optional<std::vector<Tensor>> constantsOf(Operation *op) {
-    std::vector<Tensor> result;
-    for (Value operand : op->getOperands()) {
-      Attribute constant;
-      if (!hasAtMost(operand.getType(), kMaxOperandElements) ||
-          !matchPattern(operand, m_Constant(&constant)) ||
-          !isa<TypedAttr>(constant))
-        return std::nullopt;
-      std::optional<Tensor> value = constantValue(cast<TypedAttr>(constant));
-      if (!value)
-        return std::nullopt;
-      result.push_back(std::move(*value));
-    }
-    return result;
-  }
-
-  static bool fold(Operation *op) {
-    std::optional<std::vector<Tensor>> operands = constantsOf(op);
-    if (!operands)
+  bool fold(Operation *op) {
+    if (!isOfLevel(op))
       return false;
-    // Keep ops that fail, such as a lookup of a row out of range, and ops that
-    // read a parameter.
-    std::optional<std::vector<Tensor>> values =
-        evaluateOp(op, std::move(*operands));
+    auto values = foldOp(op, {maxElements, kMaxOperandElements});
     if (!values)
       return false;
     OpBuilder b(op);
     SmallVector<Value> results;
-    for (auto [result, value] : llvm::zip_equal(op->getResults(), *values)) {
-      auto type = cast<RankedTensorType>(result.getType());
-      results.push_back(
-          ConstantOp::create(b, op->getLoc(), type,
-                             cast<ElementsAttr>(makeConstant(value, type))));
-    }
+    for (DenseElementsAttr value : *values)
+      results.push_back(ConstantOp::create(b, op->getLoc(), value.getType(),
+                                           cast<ElementsAttr>(value)));
     op->replaceAllUsesWith(results);
     op->erase();
     return true;
