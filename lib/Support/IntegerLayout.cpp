@@ -11,139 +11,12 @@
 
 #include <array>
 #include <cassert>
-#include <charconv>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 #include <vector>
 
 namespace llmir {
-
-//===----------------------------------------------------------------------===//
-// Names
-//===----------------------------------------------------------------------===//
-
-std::string IntegerFormat::name() const {
-  std::string text = "int" + std::to_string(bits);
-  if (group > 0)
-    text += ":g" + std::to_string(group);
-  if (segment > 0)
-    text += ":s" + std::to_string(segment);
-  if (superGroup > 0)
-    text += ":k" + std::to_string(superGroup);
-  if (zeroPoints)
-    text += ":asym";
-  if (minima)
-    text += ":min";
-  if (scales != TensorFormat::F32)
-    text += ":" + std::string(tensorFormatInfo(scales).name);
-  return text;
-}
-
-/// False for a format that no matrix can be stored in.
-static bool isConsistent(const IntegerFormat &format) {
-  static constexpr int64_t knownBits[] = {4, 5, 6, 8, 16};
-  auto has = [&](int64_t size, int64_t step) { return size % step == 0; };
-  if (std::find(std::begin(knownBits), std::end(knownBits), format.bits) ==
-          std::end(knownBits) ||
-      (format.zeroPoints && format.minima))
-    return false;
-  if (format.segment > 0 && !has(format.group, format.segment))
-    return false;
-  // A line of high bits covers 32 elements of one block.
-  if (format.superGroup == 0)
-    return !format.hasHighLines() ||
-           (has(format.group, 32) && format.segment == 0);
-  // Sub-scales are bytes of whole words of K; zero points and minima exclude
-  // each other.
-  return has(format.superGroup, 32) && format.group > 0 &&
-         has(format.superGroup, format.group) && has(format.group, 16) &&
-         format.segment == 0 && !format.zeroPoints && format.bits <= 8 &&
-         format.scales == TensorFormat::F16;
-}
-
-/// The positive number after `prefix`; nullopt otherwise.
-static std::optional<int64_t> numberAfter(std::string_view text,
-                                          std::string_view prefix) {
-  if (text.substr(0, prefix.size()) != prefix)
-    return std::nullopt;
-  text.remove_prefix(prefix.size());
-  int64_t value = 0;
-  auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 1)
-    return std::nullopt;
-  return value;
-}
-
-std::optional<IntegerFormat> IntegerFormat::fromName(std::string_view name) {
-  IntegerFormat format;
-  std::string_view rest = name;
-  for (bool first = true; first || !rest.empty(); first = false) {
-    size_t colon = rest.find(':');
-    std::string_view part = rest.substr(0, colon);
-    rest = colon == std::string_view::npos ? "" : rest.substr(colon + 1);
-    if (first) {
-      std::optional<int64_t> bits = numberAfter(part, "int");
-      if (!bits)
-        return std::nullopt;
-      format.bits = *bits;
-    } else if (std::optional<int64_t> group = numberAfter(part, "g")) {
-      format.group = *group;
-    } else if (std::optional<int64_t> segment = numberAfter(part, "s")) {
-      format.segment = *segment;
-    } else if (std::optional<int64_t> superGroup = numberAfter(part, "k")) {
-      format.superGroup = *superGroup;
-    } else if (part == "asym") {
-      format.zeroPoints = true;
-    } else if (part == "min") {
-      format.minima = true;
-    } else if (part == "f16") {
-      format.scales = TensorFormat::F16;
-    } else if (part == "bf16") {
-      format.scales = TensorFormat::BF16;
-    } else {
-      return std::nullopt;
-    }
-  }
-  // Accept only the canonical spelling.
-  if (format.name() != name || !isConsistent(format))
-    return std::nullopt;
-  return format;
-}
-
-/// Integers with f16 scales, and with minima if `minima`.
-static IntegerFormat blocksOf(int64_t bits, int64_t group, int64_t superGroup,
-                              bool minima) {
-  IntegerFormat format;
-  format.bits = bits;
-  format.group = group;
-  format.superGroup = superGroup;
-  format.minima = minima;
-  format.scales = TensorFormat::F16;
-  return format;
-}
-
-std::optional<IntegerFormat> IntegerFormat::ofBlocks(TensorFormat format) {
-  switch (format) {
-  case TensorFormat::F32:
-  case TensorFormat::F16:
-  case TensorFormat::BF16:
-    break;
-  case TensorFormat::Q8_0:
-    return blocksOf(8, 32, 0, /*minima=*/false);
-  case TensorFormat::Q4_0:
-    return blocksOf(4, 32, 0, /*minima=*/false);
-  case TensorFormat::Q4_1:
-    return blocksOf(4, 32, 0, /*minima=*/true);
-  case TensorFormat::Q4_K:
-    return blocksOf(4, 32, 256, /*minima=*/true);
-  case TensorFormat::Q5_K:
-    return blocksOf(5, 32, 256, /*minima=*/true);
-  case TensorFormat::Q6_K:
-    return blocksOf(6, 16, 256, /*minima=*/false);
-  }
-  return std::nullopt;
-}
 
 int64_t commonSegment(int64_t columns, int64_t group, int64_t activationGroup) {
   auto whole = [&](int64_t size) { return size <= 0 || size >= columns; };
@@ -168,29 +41,37 @@ void packStored(int64_t bits, const uint8_t *stored, int64_t bundles,
     std::memcpy(words, &word, 4);
     words += kLineBytes;
   };
-  auto storeNibbles = [&](const uint8_t *eight) {
-    storeWord((loadWord(eight) & 0x0f0f0f0f) |
-              (loadWord(eight + 4) & 0x0f0f0f0f) << 4);
+  // Bits [from, from + width) of the bytes of consecutive words, side by side.
+  auto storePart = [&](const uint8_t *bytes, int64_t from, int64_t width) {
+    const uint32_t mask = ((1u << width) - 1) * 0x01010101u;
+    uint32_t word = 0;
+    for (int64_t w = 0; w < 8 / width; ++w)
+      word |= (loadWord(bytes + 4 * w) >> from & mask) << (w * width);
+    storeWord(word);
   };
-  if (bits == 8 || bits == 4) {
+  if (bits == 8) {
     for (int64_t i = 0; i < bundles; ++i)
-      bits == 8 ? storeWord(loadWord(stored + 4 * i))
-                : storeNibbles(stored + 8 * i);
+      storeWord(loadWord(stored + 4 * i));
     return;
   }
-  const int64_t high = bits - 4, perLine = 8 / high;
-  const uint32_t mask = high == 1 ? 0x01010101 : 0x03030303;
-  for (int64_t i = 0; i < bundles; ++i, stored += 32) {
-    for (int64_t line = 0; line < 4; ++line)
-      storeNibbles(stored + 8 * line);
-    for (int64_t line = 0; line < high; ++line) {
-      uint32_t word = 0;
-      for (int64_t w = 0; w < perLine; ++w)
-        word |= (loadWord(stored + 4 * (line * perLine + w)) >> 4 & mask)
-                << (w * high);
-      storeWord(word);
-    }
+  IntegerFormat format;
+  format.bits = bits;
+  const int64_t low = format.lowBits(), high = format.highBits();
+  const int64_t values = IntegerMatrixLayout{format, 0, 0}.bundleValues();
+  for (int64_t i = 0; i < bundles; ++i, stored += values) {
+    for (int64_t k = 0; k < values; k += 32 / low)
+      storePart(stored + k, 0, low);
+    for (int64_t k = 0; high > 0 && k < values; k += 32 / high)
+      storePart(stored + k, low, high);
   }
+}
+
+/// The index of a number in the codebook.
+static uint8_t indexOf(const Codebook &codebook, int64_t number) {
+  const auto *end = codebook.entries.begin() + codebook.size();
+  const auto *at = std::find(codebook.entries.begin(), end, number);
+  assert(at != end && "a number of the codebook");
+  return static_cast<uint8_t>(at - codebook.entries.begin());
 }
 
 /// Packs `count` integers of a block; lines are padded at the end of each run.
@@ -206,7 +87,10 @@ static void packRuns(const IntegerMatrixLayout &layout, const int16_t *q,
     stored.assign(bundles * bundle * bytes, 0);
     for (int64_t i = 0; i < values; ++i) {
       // Little-endian: the low byte comes first.
-      auto number = static_cast<uint16_t>(q[from + i] + format.storedBias());
+      auto number =
+          format.usesTable()
+              ? indexOf(*format.codebook, q[from + i])
+              : static_cast<uint16_t>(q[from + i] + format.storedBias());
       std::memcpy(&stored[i * bytes], &number, bytes);
     }
     // Words of 16-bit integers are treated as bytes.
@@ -216,14 +100,23 @@ static void packRuns(const IntegerMatrixLayout &layout, const int16_t *q,
   }
 }
 
-static void packScale(TensorFormat format, float scale, int64_t lane,
+static void packScale(ScaleFormat format, float scale, int64_t lane,
                       uint8_t *scales) {
-  if (format == TensorFormat::F32) {
+  uint16_t bits = 0;
+  switch (format) {
+  case ScaleFormat::F32:
     std::memcpy(scales + 4 * lane, &scale, 4);
     return;
+  case ScaleFormat::E8M0:
+    scales[lane] = static_cast<uint8_t>(std::ilogb(scale) + 128);
+    return;
+  case ScaleFormat::F16:
+    bits = floatToF16(scale);
+    break;
+  case ScaleFormat::BF16:
+    bits = floatToBf16(scale);
+    break;
   }
-  uint16_t bits =
-      format == TensorFormat::F16 ? floatToF16(scale) : floatToBf16(scale);
   std::memcpy(scales + 2 * lane, &bits, 2);
 }
 
@@ -245,9 +138,11 @@ void packIntegerRow(const IntegerMatrixLayout &layout, int64_t row,
     for (int64_t g = 0; g < layout.numSubScales(count); ++g) {
       int64_t group = first / layout.group() + g;
       int64_t place = kTileRows * g + lane;
-      at[layout.subScalesAt(count) + place] =
-          static_cast<uint8_t>(values.subScales[group]);
-      if (values.subMins)
+      auto &subScale = at[layout.subScalesAt(count) + place];
+      subScale = static_cast<uint8_t>(values.subScales[group]);
+      if (format.pairedSubScales)
+        subScale |= static_cast<uint8_t>(values.subMins[group] << 4);
+      else if (values.subMins)
         at[layout.subMinsAt(count) + place] =
             static_cast<uint8_t>(values.subMins[group]);
     }
@@ -291,12 +186,15 @@ static std::array<BitPlace, 2> placesOf(const IntegerMatrixLayout &layout,
   int64_t inLine = inBundle % perLine;
   if (bits >= 8)
     return {{{line, inLine * bits / 8, 0, 0, bits}, {}}};
-  BitPlace low{line, inLine % 4, inLine / 4 * 4, 0, 4};
-  if (bits == 4)
+  int64_t lowBits = layout.format.lowBits();
+  BitPlace low{line, inLine % 4, inLine / 4 * lowBits, 0, lowBits};
+  int64_t high = layout.format.highBits();
+  if (high == 0)
     return {{low, {}}};
-  int64_t high = bits - 4, word = inBundle / 4, perByte = 8 / high;
-  int64_t highLine = line - inBundle / perLine + 4 + word / perByte;
-  return {{low, {highLine, inBundle % 4, word % perByte * high, 4, high}}};
+  int64_t word = inBundle / 4, perByte = 8 / high;
+  int64_t highLine = line - inBundle / perLine + lowBits + word / perByte;
+  return {
+      {low, {highLine, inBundle % 4, word % perByte * high, lowBits, high}}};
 }
 
 static int64_t unpackValue(const IntegerMatrixLayout &layout, int64_t i,
@@ -309,18 +207,11 @@ static int64_t unpackValue(const IntegerMatrixLayout &layout, int64_t i,
       q |= ((*at++ >> place.shift) & mask) << (place.from + done);
     }
   }
-  if (bits >= 8 && layout.format.isSigned() && (q >> (bits - 1)))
-    q -= int64_t(1) << bits;
-  return q - layout.format.storedBias();
-}
-
-static float unpackScale(TensorFormat format, int64_t lane,
-                         const uint8_t *scales) {
-  float scale;
-  decodeTensorRow(format,
-                  scales + lane * tensorFormatInfo(format).bytesPerBlock, 1,
-                  &scale);
-  return scale;
+  if (bits <= 8)
+    return layout.format.numberOf(static_cast<uint8_t>(q));
+  return layout.format.isSigned() && (q >> (bits - 1))
+             ? q - (int64_t(1) << bits)
+             : q;
 }
 
 /// The zero point of a row's block.
@@ -341,10 +232,12 @@ void unpackIntegerRow(const IntegerMatrixLayout &layout, int64_t row,
   for (int64_t b = 0; b < layout.numBlocks(); ++b) {
     int64_t first = b * layout.block();
     int64_t count = std::min(layout.block(), layout.columns - first);
-    float d = unpackScale(format.scales, lane, at + layout.scalesAt(count));
+    const int64_t scaleAt = lane * scaleFormatBytes(format.scales);
+    float d = format.unit() *
+              decodeScale(format.scales, at + layout.scalesAt(count) + scaleAt);
     float dmin = 0;
     if (format.minima)
-      dmin = unpackScale(format.scales, lane, at + layout.minsAt(count));
+      dmin = decodeScale(format.scales, at + layout.minsAt(count) + scaleAt);
     int64_t zeroPoint = 0;
     if (format.zeroPoints)
       zeroPoint =
@@ -353,12 +246,16 @@ void unpackIntegerRow(const IntegerMatrixLayout &layout, int64_t row,
       float scale = d, min = dmin;
       if (format.superGroup > 0) {
         int64_t place = kTileRows * (i / layout.group()) + lane;
-        auto byteAt = [&](int64_t offset) {
-          return static_cast<float>(static_cast<int8_t>(at[offset + place]));
-        };
-        scale *= byteAt(layout.subScalesAt(count));
+        uint8_t subScale = at[layout.subScalesAt(count) + place];
+        uint8_t subMin =
+            format.minima ? at[layout.subMinsAt(count) + place] : 0;
+        if (format.pairedSubScales) {
+          subScale &= 15;
+          subMin >>= 4;
+        }
+        scale *= static_cast<float>(static_cast<int8_t>(subScale));
         if (format.minima)
-          min *= -byteAt(layout.subMinsAt(count));
+          min *= -static_cast<float>(static_cast<int8_t>(subMin));
       }
       int64_t q = unpackValue(layout, i, at + lane * 4) - zeroPoint;
       out[first + i] = scale * static_cast<float>(q) + min;

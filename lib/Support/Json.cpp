@@ -25,6 +25,10 @@ namespace llmir {
 
 JsonEvents::~JsonEvents() = default;
 
+Status JsonEvents::writtenNumber(double value, std::string_view) {
+  return number(value);
+}
+
 namespace {
 
 /// Reads characters and records the parser's position, which the parser reports
@@ -73,8 +77,8 @@ public:
   bool number_unsigned(Json::number_unsigned_t value) {
     return keep(events.unsignedInteger(value));
   }
-  bool number_float(Json::number_float_t value, const std::string &) {
-    return keep(events.number(value));
+  bool number_float(Json::number_float_t value, const std::string &text) {
+    return keep(events.writtenNumber(value, text));
   }
   bool string(std::string &text) {
     return keep(events.string(std::move(text)));

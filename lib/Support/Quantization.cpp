@@ -107,8 +107,8 @@ static float quantizeBlock(const float *values, int64_t count, int64_t bits,
 void quantizeAndPackRow(const IntegerMatrixLayout &layout, int64_t row,
                         const float *values, uint8_t *out) {
   const IntegerFormat &format = layout.format;
-  const bool isBlocks = format.scales == TensorFormat::F16;
-  assert((isBlocks ? !format.zeroPoints : format.scales == TensorFormat::F32) &&
+  const bool isBlocks = format.scales == ScaleFormat::F16;
+  assert((isBlocks ? !format.zeroPoints : format.scales == ScaleFormat::F32) &&
          !format.minima && format.superGroup == 0 &&
          "a format that --quantize produces");
   const int64_t bits = format.bits, group = layout.group();

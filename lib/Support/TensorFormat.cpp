@@ -60,13 +60,24 @@ static uint16_t loadU16(const uint8_t *bytes) {
   return static_cast<uint16_t>(bytes[0] | (bytes[1] << 8));
 }
 
+static float loadDouble(const uint8_t *bytes) {
+  double value;
+  std::memcpy(&value, bytes, 8);
+  return static_cast<float>(value);
+}
+
 static void decodeBlock(TensorFormat format, const IntegerFormat &integers,
                         const uint8_t *bytes, float *out) {
   StoredBlock block;
   readStoredBlock(format, bytes, block);
   const int64_t values = tensorFormatInfo(format).valuesPerBlock;
-  const float d = f16ToFloat(block.d);
-  const float dmin = integers.minima ? f16ToFloat(block.dmin) : 0;
+  uint8_t stored[2];
+  auto scaleOf = [&](uint16_t bits) {
+    std::memcpy(stored, &bits, 2);
+    return decodeScale(integers.scales, stored);
+  };
+  const float d = integers.unit() * scaleOf(block.d);
+  const float dmin = integers.minima ? scaleOf(block.dmin) : 0;
   for (int64_t g = 0; g < values / integers.group; ++g) {
     // Products of f16 values and few bits are exact in f32; a sum rounds once.
     float scale = d, min = dmin;
@@ -76,9 +87,7 @@ static void decodeBlock(TensorFormat format, const IntegerFormat &integers,
         min = -dmin * static_cast<float>(block.subMins[g]);
     }
     for (int64_t k = g * integers.group; k < (g + 1) * integers.group; ++k) {
-      float q = integers.bits == 8
-                    ? static_cast<float>(static_cast<int8_t>(block.q[k]))
-                    : static_cast<float>(block.q[k] - integers.storedBias());
+      auto q = static_cast<float>(integers.numberOf(block.q[k]));
       out[k] = integers.minima ? scale * q + min : scale * q;
     }
   }
@@ -97,6 +106,10 @@ void decodeTensorRow(TensorFormat format, const uint8_t *row, int64_t columns,
   case TensorFormat::BF16:
     for (int64_t j = 0; j < columns; ++j)
       out[j] = bf16ToFloat(loadU16(row + 2 * j));
+    return;
+  case TensorFormat::F64:
+    for (int64_t j = 0; j < columns; ++j)
+      out[j] = loadDouble(row + 8 * j);
     return;
   default:
     break;

@@ -39,21 +39,24 @@ TEST(IntegerFormat, NamesAreReadAsTheyAreWritten) {
     EXPECT_EQ(format->name(), name);
   }
   IntegerFormat format = *IntegerFormat::fromName("int4:g128:asym");
-  EXPECT_EQ(format, (IntegerFormat{4, 128, 0, true, TensorFormat::F32}));
+  EXPECT_EQ(format, (IntegerFormat{4, 128, 0, true, ScaleFormat::F32}));
   EXPECT_EQ(format.lowest(), -8);
   EXPECT_EQ(format.highest(), 7);
 }
 
 TEST(IntegerFormat, OtherNamesAreRefused) {
   for (const char *name :
-       {"", "int", "int3", "int8:", ":int8", "int8:g0", "int8:g-32", "int8:g",
+       {"", "int", "int7", "int8:", ":int8", "int8:g0", "int8:g-32", "int8:g",
         "int8:g32x", "int8:asym:g32", "int8:sym", "int8:f32", "int08",
         "int8:g32:s12", "q8_0", "int8:g99999999999999999999",
         // No zero points with minima, and sizes that do not fit into lines.
         "int8:asym:min", "int5:g16", "int6:g48", "int5:g64:s32",
         "int4:g32:k256", "int4:g32:k100:f16", "int4:g24:k192:f16",
         "int4:k256:f16", "int4:g32:k256:asym:f16", "int16:g32:k256:f16",
-        "int4:g32:s16:k256:f16"})
+        "int4:g32:s16:k256:f16",
+        // Codebooks of other bits, with minima, and pairs without minima.
+        "int4:g32:iq2:f16", "int4:g32:min:iq4:f16", "int2:g16:k256:sub4:f16",
+        "int4:g32:sub4:min:f16", "int3:g16:f16"})
     EXPECT_FALSE(IntegerFormat::fromName(name)) << name;
 }
 
@@ -64,7 +67,23 @@ TEST(IntegerFormat, BlockFormatsHaveNames) {
       {TensorFormat::Q4_1, "int4:g32:min:f16"},
       {TensorFormat::Q4_K, "int4:g32:k256:min:f16"},
       {TensorFormat::Q5_K, "int5:g32:k256:min:f16"},
-      {TensorFormat::Q6_K, "int6:g16:k256:f16"}};
+      {TensorFormat::Q6_K, "int6:g16:k256:f16"},
+      {TensorFormat::Q5_0, "int5:g32:f16"},
+      {TensorFormat::Q5_1, "int5:g32:min:f16"},
+      {TensorFormat::Q2_K, "int2:g16:k256:sub4:min:f16"},
+      {TensorFormat::Q3_K, "int3:g16:k256:f16"},
+      {TensorFormat::IQ4_NL, "int4:g32:iq4:f16"},
+      {TensorFormat::IQ4_XS, "int4:g32:k256:iq4:f16"},
+      {TensorFormat::MXFP4, "int4:g32:e2m1:e8m0"},
+      {TensorFormat::TQ1_0, "int2:g256:ternary:f16"},
+      {TensorFormat::TQ2_0, "int2:g256:ternary:f16"},
+      {TensorFormat::IQ1_S, "int3:g32:k256:iq1:f16"},
+      {TensorFormat::IQ1_M, "int3:g16:k256:iq1:f16"},
+      {TensorFormat::IQ2_XXS, "int3:g32:k256:iq2:f16"},
+      {TensorFormat::IQ2_XS, "int3:g16:k256:iq2:f16"},
+      {TensorFormat::IQ2_S, "int3:g16:k256:iq2:f16"},
+      {TensorFormat::IQ3_XXS, "int4:g32:k256:iq3:f16"},
+      {TensorFormat::IQ3_S, "int4:g32:k256:odd:f16"}};
   for (auto [format, name] : names) {
     std::optional<IntegerFormat> integers = IntegerFormat::ofBlocks(format);
     ASSERT_TRUE(integers) << name;
@@ -76,6 +95,15 @@ TEST(IntegerFormat, BlockFormatsHaveNames) {
   EXPECT_EQ(IntegerFormat::fromName("int4:g32:min:f16")->highest(), 15);
   EXPECT_EQ(IntegerFormat::fromName("int6:g16:k256:f16")->lowest(), -32);
   EXPECT_EQ(IntegerFormat::fromName("int6:g16:k256:f16")->storedBias(), 32);
+  IntegerFormat iq4 = *IntegerFormat::fromName("int4:g32:iq4:f16");
+  EXPECT_EQ(iq4.lowest(), -127);
+  EXPECT_EQ(iq4.highest(), 113);
+  EXPECT_EQ(iq4.numberOf(0), -127);
+  // A codebook of consecutive numbers is a bias.
+  IntegerFormat ternary = *IntegerFormat::fromName("int2:g256:ternary:f16");
+  EXPECT_FALSE(ternary.usesTable());
+  EXPECT_EQ(ternary.storedBias(), 1);
+  EXPECT_EQ(ternary.numberOf(0), -1);
 }
 
 TEST(IntegerFormat, SegmentsSatisfyBothGroups) {
@@ -142,7 +170,7 @@ TEST(IntegerLayout, NumbersLieWhereTheHeaderSays) {
     const int64_t group = layout.format.group ? layout.format.group : 70;
     const int64_t segment =
         layout.format.segment ? layout.format.segment : group;
-    const int64_t scaleSize = layout.format.scales == TensorFormat::F32 ? 4 : 2;
+    const int64_t scaleSize = scaleFormatBytes(layout.format.scales);
     int64_t at = 0; // Read from front to back, as a kernel does.
     for (int64_t tile = 0; tile < 2; ++tile) {
       for (int64_t first = 0, g = 0; first < 70; first += group, ++g) {
@@ -162,7 +190,7 @@ TEST(IntegerLayout, NumbersLieWhereTheHeaderSays) {
         for (int64_t r = 0; tile * 16 + r < 19 && r < 16; ++r) {
           uint32_t stored = 0;
           std::memcpy(&stored, &bytes[at + r * scaleSize], scaleSize);
-          float scale = layout.format.scales == TensorFormat::F16
+          float scale = layout.format.scales == ScaleFormat::F16
                             ? f16ToFloat(static_cast<uint16_t>(stored))
                         : scaleSize == 2
                             ? bf16ToFloat(static_cast<uint16_t>(stored))
@@ -350,17 +378,27 @@ struct RandomMatrix {
     auto between = [&](int64_t low, int64_t high) {
       return low + static_cast<int64_t>(random() % (high - low + 1));
     };
+    auto number = [&] {
+      if (const Codebook *codebook = format.codebook)
+        return static_cast<int64_t>(
+            codebook->entries[between(0, codebook->size() - 1)]);
+      return between(format.lowest(), format.highest());
+    };
     for (int64_t n = 0; n < layout.rows; ++n) {
       for (int64_t k = 0; k < layout.columns; ++k)
-        q.push_back(
-            static_cast<int16_t>(between(format.lowest(), format.highest())));
+        q.push_back(static_cast<int16_t>(number()));
       for (int64_t b = 0; b < layout.numBlocks(); ++b) {
-        scales.push_back(static_cast<float>(between(1, 64)) / 256);
+        auto scale = static_cast<float>(between(1, 64)) / 256;
+        if (format.scales == ScaleFormat::E8M0)
+          scale = std::ldexp(1.0f, static_cast<int>(between(-128, 127)));
+        scales.push_back(scale);
         mins.push_back(static_cast<float>(between(-64, 64)) / 128);
       }
       for (int64_t g = 0; g < layout.numGroups(); ++g) {
-        subScales.push_back(static_cast<int8_t>(between(-128, 127)));
-        subMins.push_back(static_cast<int8_t>(between(0, 63)));
+        const bool isPair = format.pairedSubScales;
+        subScales.push_back(
+            static_cast<int8_t>(isPair ? between(0, 15) : between(-128, 127)));
+        subMins.push_back(static_cast<int8_t>(between(0, isPair ? 15 : 63)));
         zeroPoints.push_back(static_cast<int16_t>(between(-8, 7)));
       }
     }
@@ -386,6 +424,7 @@ struct RandomMatrix {
     IntegerRow r = row(n);
     int64_t b = k / layout.block(), g = k / layout.group();
     float number = r.q[k];
+    number *= format.unit();
     if (format.superGroup > 0)
       return r.scales[b] * r.subScales[g] * number -
              (format.minima ? r.mins[b] * r.subMins[g] : 0);
@@ -397,11 +436,33 @@ struct RandomMatrix {
 } // namespace
 
 TEST(IntegerLayout, WhatIsPackedIsReadBack) {
-  for (const char *name :
-       {"int4", "int5", "int6", "int8", "int16", "int4:g32:asym", "int16:asym",
-        "int8:g64:min", "int4:g32:min:f16", "int5:g32:min", "int6:g64:f16",
-        "int4:g30:s10", "int4:g32:k256:min:f16", "int5:g32:k256:min:f16",
-        "int6:g16:k256:f16", "int8:g16:k64:f16", "int6:g32:k128:min:f16"})
+  for (const char *name : {"int4",
+                           "int5",
+                           "int6",
+                           "int8",
+                           "int16",
+                           "int4:g32:asym",
+                           "int16:asym",
+                           "int8:g64:min",
+                           "int4:g32:min:f16",
+                           "int5:g32:min",
+                           "int6:g64:f16",
+                           "int4:g30:s10",
+                           "int4:g32:k256:min:f16",
+                           "int5:g32:k256:min:f16",
+                           "int6:g16:k256:f16",
+                           "int8:g16:k64:f16",
+                           "int6:g32:k128:min:f16",
+                           "int2",
+                           "int3",
+                           "int2:g32:asym",
+                           "int3:g64:min:f16",
+                           "int2:g16:k256:sub4:min:f16",
+                           "int3:g16:k256:f16",
+                           "int4:g32:k256:iq4:f16",
+                           "int4:g32:e2m1:e8m0",
+                           "int2:g256:ternary:f16",
+                           "int3:g16:k256:iq2:f16"})
     for (int64_t columns : {256, 512, 300, 40, 7}) {
       RandomMatrix matrix(
           {*IntegerFormat::fromName(name), /*rows=*/19, columns});
@@ -441,12 +502,28 @@ TEST(IntegerLayout, BlocksTakeAboutTheBytesOfTheFile) {
   const std::pair<TensorFormat, int64_t> tiles[] = {
       {TensorFormat::Q8_0, 8 * 544}, {TensorFormat::Q4_0, 8 * 288},
       {TensorFormat::Q4_1, 8 * 320}, {TensorFormat::Q4_K, 2368},
-      {TensorFormat::Q5_K, 2880},    {TensorFormat::Q6_K, 3360}};
+      {TensorFormat::Q5_K, 2880},    {TensorFormat::Q6_K, 3360},
+      {TensorFormat::Q5_0, 8 * 352}, {TensorFormat::Q5_1, 8 * 384},
+      {TensorFormat::Q2_K, 1344},    {TensorFormat::IQ4_NL, 8 * 288},
+      {TensorFormat::IQ4_XS, 2208},  {TensorFormat::MXFP4, 8 * 272},
+      {TensorFormat::TQ2_0, 1056}};
   for (auto [format, bytes] : tiles) {
     IntegerMatrixLayout layout{*IntegerFormat::ofBlocks(format), 16, 256};
     EXPECT_EQ(layout.tileBytes(), bytes) << tensorFormatInfo(format).name;
     EXPECT_LE(bytes * 100, 103 * 16 * *tensorRowBytes(format, 256));
   }
+  // Those are larger: their sub-scales become bytes, their points integers.
+  const std::pair<TensorFormat, int64_t> larger[] = {
+      {TensorFormat::Q3_K, 16 * 114},    {TensorFormat::TQ1_0, 16 * 66},
+      {TensorFormat::IQ1_S, 16 * 106},   {TensorFormat::IQ1_M, 16 * 114},
+      {TensorFormat::IQ2_XXS, 16 * 106}, {TensorFormat::IQ2_XS, 16 * 114},
+      {TensorFormat::IQ2_S, 16 * 114},   {TensorFormat::IQ3_XXS, 16 * 138},
+      {TensorFormat::IQ3_S, 16 * 138}};
+  for (auto [format, bytes] : larger)
+    EXPECT_EQ((IntegerMatrixLayout{*IntegerFormat::ofBlocks(format), 16, 256}
+                   .tileBytes()),
+              bytes)
+        << tensorFormatInfo(format).name;
   // Behind the lines of a super-group of q4_k: sub-scales, sub-minima, d, dmin.
   IntegerMatrixLayout layout{*IntegerFormat::ofBlocks(TensorFormat::Q4_K), 16,
                              512};

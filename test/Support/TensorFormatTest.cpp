@@ -9,6 +9,7 @@
 
 #include "llmir/Support/TensorFormat.h"
 #include "llmir/Support/SmallFloat.h"
+#include "llmir/Support/StoredBlock.h"
 
 #include <gtest/gtest.h>
 
@@ -20,10 +21,10 @@
 using namespace llmir;
 
 TEST(TensorFormat, NamesLeadBackToTheFormat) {
-  for (TensorFormat format :
-       {TensorFormat::F32, TensorFormat::F16, TensorFormat::BF16,
-        TensorFormat::Q8_0, TensorFormat::Q4_0, TensorFormat::Q4_1,
-        TensorFormat::Q4_K, TensorFormat::Q5_K, TensorFormat::Q6_K}) {
+  for (TensorFormat format : {
+#define LLMIR_TENSOR_FORMAT(Enum, ...) TensorFormat::Enum,
+#include "llmir/Support/TensorFormats.def"
+       }) {
     const TensorFormatInfo &info = tensorFormatInfo(format);
     EXPECT_EQ(info.format, format);
     EXPECT_EQ(tensorFormatFromName(info.name), format);
@@ -49,6 +50,10 @@ TEST(TensorFormat, RowsAreWholeBlocks) {
   EXPECT_EQ(tensorRowBytes(TensorFormat::Q4_K, 512), 288);
   EXPECT_EQ(tensorRowBytes(TensorFormat::Q5_K, 256), 176);
   EXPECT_EQ(tensorRowBytes(TensorFormat::Q6_K, 256), 210);
+  EXPECT_EQ(tensorRowBytes(TensorFormat::Q2_K, 512), 168);
+  EXPECT_EQ(tensorRowBytes(TensorFormat::IQ2_XXS, 256), 66);
+  EXPECT_EQ(tensorRowBytes(TensorFormat::MXFP4, 96), 51);
+  EXPECT_EQ(tensorRowBytes(TensorFormat::F64, 3), 24);
   EXPECT_FALSE(tensorRowBytes(TensorFormat::Q4_0, 40));
   EXPECT_FALSE(tensorRowBytes(TensorFormat::Q6_K, 128));
   EXPECT_FALSE(tensorRowBytes(TensorFormat::F32, -1));
@@ -152,15 +157,14 @@ void ggmlQ6_K(const uint8_t *x, float *y) {
   }
 }
 
-/// Arbitrary bytes, with finite f16 values at those offsets.
+/// Arbitrary bytes, with finite scales.
 std::vector<uint8_t> randomBlock(std::mt19937 &random, TensorFormat format) {
   std::vector<uint8_t> block(tensorFormatInfo(format).bytesPerBlock);
   for (uint8_t &byte : block)
     byte = static_cast<uint8_t>(random());
-  size_t scales = format == TensorFormat::Q6_K ? 208 : 0;
-  block[scales + 1] &= 0xbf;
-  if (scales == 0)
-    block[3] &= 0xbf;
+  auto number = [&] { return static_cast<float>(random() % 4096) / 512 - 4; };
+  const float d = number();
+  setBlockScales(format, block.data(), d, number());
   return block;
 }
 } // namespace

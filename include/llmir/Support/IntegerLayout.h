@@ -22,13 +22,17 @@
 //   int8:  value 4 * line + i.
 //   int4:  values 8 * line + i (low nibble) and 8 * line + 4 + i (high nibble).
 //   int16: value 2 * line + i / 2, low byte first.
+//   int2:  values 16 * line + 4 * w + i (bits 2 * w and 2 * w + 1).
+//   int3:  for each 32 values, the two low bits in two lines as in int2, then a
+//          line whose bit w is the third bit of value 4 * w + i.
 //   int5:  for each 32 values, the four low bits in four lines as in int4, then
 //          a line whose bit w is the fifth bit of value 4 * w + i.
 //   int6:  likewise, then two lines: bits 2 * (w % 4) and 2 * (w % 4) + 1 of
 //          line w / 4 are the two high bits of value 4 * w + i.
 //
 // Integers of fewer than 8 bits are stored unsigned: signed ones are biased by
-// 2^(bits - 1) (storedBias). Sub-scales and sub-minima are signed bytes.
+// 2^(bits - 1) (storedBias), or are indexes of a codebook. Sub-scales and
+// sub-minima are signed bytes, or one byte for both (pairedSubScales).
 // Padding of a tile beyond the matrix is zero.
 //
 // The block formats of GGUF map to such formats (ofBlocks): packing reorders
@@ -39,68 +43,12 @@
 #ifndef LLMIR_SUPPORT_INTEGERLAYOUT_H
 #define LLMIR_SUPPORT_INTEGERLAYOUT_H
 
+#include "llmir/Support/IntegerFormat.h"
 #include "llmir/Support/PackedLayout.h"
 
 #include <algorithm>
-#include <optional>
-#include <string>
-#include <string_view>
 
 namespace llmir {
-
-/// The meaning of the integers q of a matrix:
-///
-///   value = scale * (q - zero point)             by default
-///   value = scale * q + min                      with minima
-///   value = d * sub-scale * q                    in super-groups
-///   value = d * sub-scale * q - dmin * sub-min   in super-groups with minima
-struct IntegerFormat {
-  int64_t bits = 8; ///< 4, 5, 6, 8 or 16.
-  int64_t group =
-      0; ///< Consecutive elements of K sharing a scale; 0: all of K.
-  /// Lines are padded after this many elements of a group, which it divides; 0:
-  /// after each group. Needed if activations are quantized in groups that are
-  /// not whole lines: a line must not span two of those.
-  int64_t segment = 0;
-  bool zeroPoints = false;
-  TensorFormat scales = TensorFormat::F32; ///< F32, F16 or BF16.
-  /// Each group has a minimum that is added; q is then unsigned. Excludes zero
-  /// points.
-  bool minima = false;
-  /// Consecutive elements of K sharing a d (and dmin), a multiple of the group;
-  /// 0: groups have scales of their own.
-  int64_t superGroup = 0;
-
-  bool operator==(const IntegerFormat &other) const {
-    return bits == other.bits && group == other.group &&
-           segment == other.segment && zeroPoints == other.zeroPoints &&
-           scales == other.scales && minima == other.minima &&
-           superGroup == other.superGroup;
-  }
-
-  /// "int4:g128:asym", "int8", "int8:g30:s10:f16", "int4:g32:min:f16",
-  /// "int4:g32:k256:min:f16".
-  std::string name() const;
-  /// The inverse of name(); nullopt for other names and for formats that no
-  /// matrix can be stored in.
-  static std::optional<IntegerFormat> fromName(std::string_view name);
-  /// The format of a stored block format; nullopt for plain formats.
-  static std::optional<IntegerFormat> ofBlocks(TensorFormat format);
-
-  bool isSigned() const { return !minima; }
-  int64_t lowest() const {
-    return isSigned() ? -(int64_t(1) << (bits - 1)) : 0;
-  }
-  int64_t highest() const {
-    return (int64_t(1) << (isSigned() ? bits - 1 : bits)) - 1;
-  }
-  /// The bias added to an integer when it is stored.
-  int64_t storedBias() const {
-    return bits < 8 && isSigned() ? int64_t(1) << (bits - 1) : 0;
-  }
-  /// Integers of 5 and 6 bits store their high bits in separate lines.
-  bool hasHighLines() const { return bits == 5 || bits == 6; }
-};
 
 /// The packed form of one matrix [rows, columns] of integers.
 struct IntegerMatrixLayout {
@@ -112,14 +60,10 @@ struct IntegerMatrixLayout {
   int64_t bundleValues() const {
     return format.hasHighLines() ? 32 : 32 / format.bits;
   }
-  int64_t bundleLines() const {
-    return format.hasHighLines() ? format.bits : 1;
-  }
+  int64_t bundleLines() const { return bundleValues() * format.bits / 32; }
   /// Elements of K per row and line; for formats with high lines, per line of
   /// low bits.
-  int64_t valuesPerLine() const {
-    return format.hasHighLines() ? 8 : 32 / format.bits;
-  }
+  int64_t valuesPerLine() const { return 32 / format.lowBits(); }
 
   /// Elements of a whole group; the last one may have fewer.
   int64_t group() const {
@@ -150,7 +94,7 @@ struct IntegerMatrixLayout {
   }
   /// Bytes of 16 values in the format of the scales.
   int64_t scaleBytes() const {
-    return kTileRows * tensorFormatInfo(format.scales).bytesPerBlock;
+    return kTileRows * scaleFormatBytes(format.scales);
   }
   /// Zero points are signed bytes, or i16 for 16-bit integers.
   int64_t zeroPointBytes() const {
@@ -169,11 +113,13 @@ struct IntegerMatrixLayout {
     return numLines(values) * kLineBytes;
   }
   int64_t subMinsAt(int64_t values) const {
-    return subScalesAt(values) + kTileRows * numSubScales(values);
+    return subScalesAt(values) +
+           (format.pairedSubScales ? 0 : kTileRows * numSubScales(values));
   }
   int64_t scalesAt(int64_t values) const {
-    return subMinsAt(values) +
-           (format.minima ? kTileRows * numSubScales(values) : 0);
+    int64_t bytes = kTileRows * numSubScales(values);
+    return subScalesAt(values) +
+           (format.minima && !format.pairedSubScales ? 2 * bytes : bytes);
   }
   int64_t zeroPointsAt(int64_t values) const {
     return scalesAt(values) + scaleBytes();

@@ -33,6 +33,8 @@ public:
   virtual Status unsignedInteger(uint64_t value) = 0;
   virtual Status negativeInteger(int64_t value) = 0;
   virtual Status number(double value) = 0;
+  /// Like number(), which it calls by default; `text` is the number as written.
+  virtual Status writtenNumber(double value, std::string_view text);
   virtual Status boolean(bool value) = 0;
   virtual Status null() = 0;
 };

@@ -15,14 +15,15 @@
 #ifndef LLMIR_SUPPORT_STOREDBLOCK_H
 #define LLMIR_SUPPORT_STOREDBLOCK_H
 
+#include "llmir/Support/Span.h"
 #include "llmir/Support/TensorFormat.h"
 
 #include <cstdint>
 
 namespace llmir {
 
-/// value = d * sub-scale * (q - bias) - dmin * sub-minimum; without
-/// super-groups d * (q - bias) + dmin.
+/// value = d * sub-scale * number - dmin * sub-minimum, where number is
+/// IntegerFormat::numberOf(q); without super-groups d * number + dmin.
 struct StoredBlock {
   static constexpr int64_t kMaxValues = 256;
   static constexpr int64_t kMaxGroups = 16;
@@ -30,7 +31,8 @@ struct StoredBlock {
   /// Unsigned, as stored in packed layouts; except q8_0, whose bytes are
   /// signed.
   uint8_t q[kMaxValues];
-  uint16_t d, dmin; ///< Bits of f16; dmin is 0 in formats without minima.
+  uint16_t d, dmin; ///< Bits of f16, or the byte of E8M0; dmin is 0 in
+                    ///< formats without minima.
   uint8_t subScales[kMaxGroups], subMins[kMaxGroups]; ///< Signed bytes.
 };
 
@@ -38,6 +40,14 @@ struct StoredBlock {
 /// left unchanged.
 void readStoredBlock(TensorFormat format, const uint8_t *bytes,
                      StoredBlock &block);
+
+/// The grid of IQ1_S, IQ1_M, IQ2_XXS, IQ2_XS, IQ2_S, IQ3_XXS and IQ3_S: the
+/// levels of each point, as in CodebookGrids.inc; empty for other formats.
+Span<const uint16_t> gridOf(TensorFormat format);
+
+/// Replaces d, and dmin if the format has minima, of a block of a block format.
+/// A scale of MXFP4 becomes a power of two. For random blocks.
+void setBlockScales(TensorFormat format, uint8_t *bytes, float d, float dmin);
 
 } // namespace llmir
 
