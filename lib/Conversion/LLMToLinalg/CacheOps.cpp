@@ -429,8 +429,8 @@ private:
     Value first = at(offsets, sequence);
     Value rows = t.subi(at(offsets, t.addi(sequence, t.index(1))), first);
     // Skip sequences without queries.
-    Value isAsked = t.cmp(arith::CmpIPredicate::ne, rows, t.index(0));
-    Value length = t.select(isAsked, at(lengths, sequence), t.index(0));
+    Value hasQueries = t.cmp(arith::CmpIPredicate::ne, rows, t.index(0));
+    Value length = t.select(hasQueries, at(lengths, sequence), t.index(0));
     SmallVector<Value> found = keysAndValues(tables, sequence, length);
     auto attention = cast<AttentionOpInterface>(op.getOperation());
     AttentionOperands given;

@@ -41,13 +41,13 @@ static Value ranksOf(TensorBuilder &t, Value logits) {
   return t.reduce(zeros, {logits, logits},
                   {t.map(3, {0, 1}), t.map(3, {0, 2}), t.map(3, {0, 1})},
                   [](ScalarBuilder &s, ValueRange v) {
-                    Value isBehind =
+                    Value isLater =
                         s.cmp(CmpIPredicate::ult, s.loop(2), s.loop(1));
                     Value isNoWorse = arith::XOrIOp::create(
                         s, isBetter(s, v[0], v[1]),
                         arith::ConstantOp::create(s, s.getBoolAttr(true)));
                     Value comesBefore = s.orb(isBetter(s, v[1], v[0]),
-                                              s.andb(isBehind, isNoWorse));
+                                              s.andb(isLater, isNoWorse));
                     return s.select(comesBefore, s.addi(v[2], s.i32(1)), v[2]);
                   });
 }

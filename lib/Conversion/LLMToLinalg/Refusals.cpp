@@ -26,10 +26,9 @@ namespace llmir {
 static std::string ofRanks(int64_t groupSize) {
   if (groupSize == 1)
     return {};
-  return "exchanges values among " + std::to_string(groupSize) +
-         " ranks, which tensors cannot; run the ranks with "
-         "-convert-llm-to-program, or exchange the values between functions of "
-         "one rank each";
+  return "it exchanges values among " + std::to_string(groupSize) +
+         " ranks; run the ranks with -convert-llm-to-program, or exchange the "
+         "values between functions of one rank each";
 }
 
 static std::string ofShard(ShardOp op) {
@@ -37,16 +36,16 @@ static std::string ofShard(ShardOp op) {
   if (op.getShardIndex() || !function ||
       !function->hasAttr(LLMDialect::getNumRanksAttrName()))
     return {};
-  return "takes the slice of its rank, and each rank runs the same function; "
-         "give the op a shard_index";
+  return "it depends on the rank that runs the function; specify a "
+         "shard_index";
 }
 
 static std::string ofSample(SampleOp op) {
   if (op.getTemperature().isZero())
     return {};
-  return "draws from the runtime's generator of random numbers; use a "
-         "temperature of 0, or convert the function of the logits and sample "
-         "its result";
+  return "it uses the random number generator of the runtime; use a "
+         "temperature of 0, or convert a function that returns the logits and "
+         "sample from its result";
 }
 
 /// Whether an op of another dialect may have values of `llm` types.
@@ -73,12 +72,13 @@ static std::string ofOtherDialect(Operation *op, const LinalgOptions &options) {
     std::string name;
     llvm::raw_string_ostream(name) << type;
     if (isa<PagedKVCacheType>(type) && !options.callsRuntime)
-      return "has a value of type " + name +
-             ", which no tensor is; with cache=runtime it is a pointer of the "
-             "C runtime (llmir-c/KVCache.h)";
+      return "it has a value of type " + name +
+             ", which is not a tensor; with cache=runtime it becomes a pointer "
+             "of the C runtime (llmir-c/KVCache.h)";
     if (!passesValues(op))
-      return "has a value of type " + name +
-             ", whose conversion this op does not know; convert the op first";
+      return "it has a value of type " + name +
+             ", which it does not support after conversion; convert the op "
+             "first";
   }
   return {};
 }
@@ -87,8 +87,8 @@ std::string whyRefused(Operation *op, const LinalgOptions &options) {
   if (!isa_and_present<LLMDialect>(op->getDialect()))
     return ofOtherDialect(op, options);
   if (isa<KVCacheOpInterface>(op) && !options.callsRuntime)
-    return "works on a paged cache, which no tensor is; with cache=runtime it "
-           "calls the C runtime (llmir-c/KVCache.h)";
+    return "it operates on a paged cache, which is not a tensor; with "
+           "cache=runtime it calls the C runtime (llmir-c/KVCache.h)";
   return llvm::TypeSwitch<Operation *, std::string>(op)
       .Case<AllGatherOp, AllReduceOp, ReduceScatterOp>(
           [](auto exchange) { return ofRanks(exchange.getGroupSize()); })
@@ -97,8 +97,8 @@ std::string whyRefused(Operation *op, const LinalgOptions &options) {
       .Case([&](WeightOp weight) -> std::string {
         if (options.weightsAreArguments)
           return {};
-        return "is a parameter by name, which no tensor is; with "
-               "weights=arguments it becomes an argument of its function";
+        return "it refers to a parameter by name; with weights=arguments it "
+               "becomes an argument of its function";
       })
       .Default([](Operation *) { return std::string(); });
 }

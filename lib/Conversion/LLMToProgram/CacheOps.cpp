@@ -35,13 +35,6 @@ static kernel::CacheGeometry geometryOf(ll::PagedKVCacheType cache) {
           static_cast<int64_t>(cache.getBlockSize())};
 }
 
-/// One row per token, of a step or of a function, for any shape.
-static FailureOr<RowsValue> lookupRows(ProgramConversion &c, Operation *op,
-                                       Value tensor, int64_t columns) {
-  return c.hasStaticRows() ? c.lookup(op, tensor, columns)
-                           : c.lookupTokens(op, tensor);
-}
-
 //===----------------------------------------------------------------------===//
 // append_kv
 //===----------------------------------------------------------------------===//
@@ -54,10 +47,10 @@ static LogicalResult refuseBatched(Operation *op, Value keys,
   if (tokens > cache.getMaxSeqLen())
     return op->emitOpError()
            << "appends " << tokens
-           << " tokens to each sequence, but the cache is made for at most "
+           << " tokens to each sequence, but the cache has room for at most "
            << cache.getMaxSeqLen();
-  return op->emitOpError("is batched; a program appends to a ragged batch, "
-                         "which -llm-lower-kv-cache-ops makes of it");
+  return op->emitOpError("is batched; programs append to ragged batches: "
+                         "run -llm-lower-kv-cache-ops first");
 }
 
 /// Writes tokens to their slots: append_kv, and the first half of
@@ -69,11 +62,11 @@ static LogicalResult append(ProgramConversion &c, OpTy op,
     return refuseBatched(op, op.getKeys(), cache);
   kernel::CacheGeometry geometry = geometryOf(cache);
   FailureOr<RowsValue> keys =
-      lookupRows(c, op, op.getKeys(), geometry.kvHeads * geometry.headDim);
+      c.lookupTokens(op, op.getKeys(), geometry.kvHeads * geometry.headDim);
   FailureOr<RowsValue> values =
-      lookupRows(c, op, op.getValues(), geometry.kvHeads * geometry.valueDim);
+      c.lookupTokens(op, op.getValues(), geometry.kvHeads * geometry.valueDim);
   if (failed(keys) || failed(values) || failed(c.bindCache(op, cache)) ||
-      failed(bindSlots(c, op, op.getSlotMapping())) ||
+      failed(c.bindSlots(op, op.getSlotMapping())) ||
       failed(c.bindLayer(op, op.getLayer())))
     return failure();
   appendToCache(c, op.getLoc(), geometry, *keys, *values);
@@ -88,15 +81,22 @@ static LogicalResult convert(ProgramConversion &c, ll::AppendKVOp op) {
 // lookup_kv
 //===----------------------------------------------------------------------===//
 
-static LogicalResult convert(ProgramConversion &c, ll::LookupKVOp op) {
-  if (!c.hasStaticRows())
-    return op.emitOpError("gathers as many rows as its result has; a step "
-                          "knows only those of its tokens");
+/// The sequences that rows of block indices name.
+template <typename OpTy>
+static SequenceOperands namedSequences(OpTy op, ll::PagedKVCacheType cache) {
+  SequenceOperands operands;
+  operands.blocks = op.getBlockIndices();
+  operands.lengths = op.getSeqLens();
+  operands.layer = op.getLayer();
+  operands.cache = cache;
+  return operands;
+}
+
+static LogicalResult convert(FunctionConversion &c, ll::LookupKVOp op) {
   ll::PagedKVCacheType cache = op.getCache().getType();
   if (failed(c.bindCache(op, cache)))
     return failure();
-  NamedSequences named{op.getBlockIndices(), op.getSeqLens(), op.getLayer(),
-                       cache};
+  SequenceOperands named = namedSequences(op, cache);
   FailureOr<SequenceArrays> sequences =
       findSequences(c, op, named, op.getKeys().getType().getDimSize(1));
   if (failed(sequences) || failed(c.bindLayer(op, op.getLayer())))
@@ -122,47 +122,25 @@ static LogicalResult convert(ProgramConversion &c, ll::LookupKVOp op) {
 }
 
 //===----------------------------------------------------------------------===//
-// paged_attention
+// paged_attention, fused_attention
 //===----------------------------------------------------------------------===//
 
-/// Binds the sequences of a step, which the runtime provides.
+/// The arrays of an op that attends to a cache.
 template <typename OpTy>
-static LogicalResult bindStep(ProgramConversion &c, OpTy op, Value blocks) {
-  if (!op.isRagged())
-    return op.emitOpError("is batched; a step is a ragged batch, which "
-                          "-llm-lower-kv-cache-ops makes of it");
-  return failure(
-      failed(c.bindField(op, blocks, StepField::block_tables)) ||
-      failed(c.bindField(op, op.getSeqLens(), StepField::seq_lens)) ||
-      failed(c.bindField(op, op.getQueryOffsets(), StepField::query_offsets)));
-}
-
-/// Binds the sequences of a function, in validated arrays.
-template <typename OpTy>
-static LogicalResult bindBatch(ProgramConversion &c, OpTy op,
-                               ll::PagedKVCacheType cache,
-                               TypedValue<RankedTensorType> blocks) {
-  FailureOr<SequenceArrays> sequences = failure();
-  if (op.isRagged()) {
-    sequences =
-        lookupSequences(c, op, blocks, op.getSeqLens(), op.getQueryOffsets());
-  } else {
-    sequences = findSequences(
-        c, op, {blocks, op.getSeqLens(), op.getLayer(), cache}, /*room=*/-1);
-    if (succeeded(sequences))
-      sequences->offsets = c.constantRows(
-          op.getLoc(), makeSteps(sequences->count + 1, op.countQueries()));
-  }
-  if (failed(sequences))
-    return failure();
+static SequenceOperands sequencesOf(OpTy op, ll::PagedKVCacheType cache,
+                                    TypedValue<RankedTensorType> blocks) {
+  SequenceOperands operands;
+  operands.blocks = blocks;
+  operands.lengths = op.getSeqLens();
+  operands.offsets = op.getQueryOffsets();
+  operands.layer = op.getLayer();
+  operands.cache = cache;
   ArrayRef<int64_t> query = tensorShape(op.getQuery().getType());
-  int64_t numQueries = query.size() == 4 ? query[0] * query[1] : query[0];
-  int64_t maskColumns =
-      op.getMask() ? tensorShape(op.getMask().getType()).back() : 0;
-  bindSequences(
-      c, op.getLoc(),
-      checkSequences(c, op.getLoc(), *sequences, numQueries, maskColumns));
-  return success();
+  operands.numQueries = op.isRagged() ? query[0] : query[0] * query[1];
+  operands.queriesPerSequence = op.isRagged() ? 0 : op.countQueries();
+  if (op.getMask())
+    operands.maskColumns = tensorShape(op.getMask().getType()).back();
+  return operands;
 }
 
 /// Attends to a cache: paged_attention, and the second half of fused_attention.
@@ -172,10 +150,9 @@ static LogicalResult attend(ProgramConversion &c, OpTy op,
                             TypedValue<RankedTensorType> blocks) {
   CacheAttention attention(op, geometryOf(cache), op.countHeads());
   FailureOr<RowsValue> query =
-      lookupRows(c, op, op.getQuery(), attention.queryColumns());
+      c.lookupTokens(op, op.getQuery(), attention.queryColumns());
   if (failed(query) || failed(c.bindCache(op, cache)) ||
-      failed(c.hasStaticRows() ? bindBatch(c, op, cache, blocks)
-                               : bindStep(c, op, blocks)) ||
+      failed(c.bindSequences(op, sequencesOf(op, cache, blocks))) ||
       failed(c.bindLayer(op, op.getLayer())) ||
       failed(attention.addMaskAndSinks(c, op, op.getMask(), op.getSinks(),
                                        /*perToken=*/op.isRagged())))
@@ -187,18 +164,15 @@ static LogicalResult attend(ProgramConversion &c, OpTy op,
         kind + "_" + Twine(attention.cache.format),
         {attention.heads, attention.cache.kvHeads, attention.cache.headDim});
   };
-  if (c.hasStaticRows()) { // Attention is split only at the request of a
-                           // runtime.
-    attention.attend(c, op.getLoc(), name("paged_attention"), *query,
-                     /*partials=*/Value(), out);
-    return success();
+  Value partials;
+  if (c.policy.splitsAttention) {
+    kernel::PartialResults size = attention.shape().partialResults();
+    partials = c.createScratch(op.getLoc(), size.rows, size.columns).buffer;
   }
-  kernel::PartialResults size = attention.shape().partialResults();
-  Value partials = c.createScratch(op.getLoc(), size.rows, size.columns).buffer;
   attention.attend(c, op.getLoc(), name("paged_attention"), *query, partials,
                    out);
-  c.waitIfSplit(op.getLoc());
-  attention.merge(c, op.getLoc(), name("merge_attention"), partials, out);
+  if (partials)
+    attention.merge(c, op.getLoc(), name("merge_attention"), partials, out);
   return success();
 }
 
@@ -217,15 +191,13 @@ static LogicalResult convert(ProgramConversion &c, ll::FusedAttentionOp op) {
 // block_tables
 //===----------------------------------------------------------------------===//
 
-static LogicalResult convert(ProgramConversion &c, ll::BlockTablesOp op) {
-  if (!c.hasStaticRows())
-    return op.emitOpError("is no part of a step: the runtime does it before");
+static LogicalResult convert(FunctionConversion &c, ll::BlockTablesOp op) {
   ll::PagedKVCacheType cache = op.getCache().getType();
   if (failed(c.bindCache(op, cache)))
     return failure();
-  FailureOr<SequenceArrays> sequences = findSequences(
-      c, op, {op.getBlockIndices(), op.getSeqLens(), op.getLayer(), cache},
-      /*room=*/-1);
+  SequenceOperands named = namedSequences(op, cache);
+  FailureOr<SequenceArrays> sequences =
+      findSequences(c, op, named, /*room=*/-1);
   if (failed(sequences))
     return failure();
   c.bind(op.getBlockTables(), sequences->tables);
@@ -234,8 +206,15 @@ static LogicalResult convert(ProgramConversion &c, ll::BlockTablesOp op) {
 
 void addCacheConversions(ConversionTable &table) {
   table.add<ll::AppendKVOp>(convert);
-  table.add<ll::LookupKVOp>(convert, OpForm::Exact);
-  table.add<ll::BlockTablesOp>(convert, OpForm::Exact);
+  table.addForFunctions<ll::LookupKVOp>(
+      convert,
+      "has a fixed number of result rows; the number of rows of a step is "
+      "that of its tokens",
+      OpForm::Exact);
+  table.addForFunctions<ll::BlockTablesOp>(
+      convert,
+      "cannot be part of a step: the runtime computes block tables before it",
+      OpForm::Exact);
   table.add<ll::PagedAttentionOp>(convert);
   table.add<ll::FusedAttentionOp>(convert);
 }

@@ -39,8 +39,8 @@ static FailureOr<SmallVector<int64_t>>
 groupsOf(ProgramConversion &c, Operation *op, int64_t groupSize) {
   if (c.numRanks() % groupSize != 0)
     return op->emitOpError("has groups of ")
-           << groupSize << " ranks among " << c.numRanks()
-           << " (llm.num_ranks of the function)";
+           << groupSize << " ranks, but llm.num_ranks of the function is "
+           << c.numRanks();
   SmallVector<int64_t> firsts;
   for (int64_t rank = 0; rank < c.numRanks(); rank += groupSize)
     firsts.push_back(rank);

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "DenseAttention.h"
+#include "FunctionConversion.h"
 #include "Places.h"
 
 #include "llmir/ABI/KVBlockLayout.h"
@@ -67,7 +68,7 @@ SmallVector<int32_t> makeSteps(int64_t count, int64_t step) {
 }
 
 /// Writes keys and values to a new cache, and binds it.
-static LogicalResult appendAll(ProgramConversion &c, ll::AttentionOp op,
+static LogicalResult appendAll(FunctionConversion &c, ll::AttentionOp op,
                                const DenseShape &shape, RowsValue &pool) {
   Location loc = op.getLoc();
   FailureOr<RowsValue> keys =
@@ -161,10 +162,7 @@ void CacheAttention::merge(ProgramConversion &c, Location loc, StringRef label,
       maskStrides);
 }
 
-static LogicalResult convert(ProgramConversion &c, ll::AttentionOp op) {
-  if (!c.hasStaticRows())
-    return op.emitOpError("has no place for its keys in a step; a step's keys "
-                          "and values are in the cache");
+static LogicalResult convert(FunctionConversion &c, ll::AttentionOp op) {
   Location loc = op.getLoc();
   DenseShape shape(op);
   FailureOr<RowsValue> query =
@@ -197,7 +195,9 @@ static LogicalResult convert(ProgramConversion &c, ll::AttentionOp op) {
 }
 
 void addDenseAttentionConversion(ConversionTable &table) {
-  table.add<ll::AttentionOp>(convert);
+  table.addForFunctions<ll::AttentionOp>(
+      convert, "cannot be part of a step, whose keys and values are in the "
+               "cache; use llm.paged_attention");
 }
 
 } // namespace llmir

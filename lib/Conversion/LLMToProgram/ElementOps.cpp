@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "FunctionConversion.h"
 #include "Places.h"
 #include "ScalarRegion.h"
 
@@ -56,17 +57,13 @@ LogicalResult fillWithScalar(ProgramConversion &c, Operation *op, Value scalar,
   return success();
 }
 
-static LogicalResult convert(ProgramConversion &c, tensor::SplatOp op) {
-  if (failed(refuseInStep(c, op)))
-    return failure();
+static LogicalResult convert(FunctionConversion &c, tensor::SplatOp op) {
   RowsValue out = c.createResult(op.getResult());
   return fillWithScalar(c, op, op.getInput(), out, op.getType().getShape());
 }
 
 /// Copies every element to its position.
-static LogicalResult convert(ProgramConversion &c, tensor::FromElementsOp op) {
-  if (failed(refuseInStep(c, op)))
-    return failure();
+static LogicalResult convert(FunctionConversion &c, tensor::FromElementsOp op) {
   RowsValue out = c.createResult(op.getResult());
   for (auto [i, element] : llvm::enumerate(op.getElements())) {
     FailureOr<RowsValue> number = c.lookup(op, element);
@@ -79,19 +76,17 @@ static LogicalResult convert(ProgramConversion &c, tensor::FromElementsOp op) {
   return success();
 }
 
-static LogicalResult convert(ProgramConversion &c, tensor::PadOp op) {
-  if (failed(refuseInStep(c, op)))
-    return failure();
+static LogicalResult convert(FunctionConversion &c, tensor::PadOp op) {
   auto isStatic = [](ArrayRef<int64_t> numbers) {
     return llvm::none_of(numbers, ShapedType::isDynamic);
   };
   if (!isStatic(op.getStaticLow()) || !isStatic(op.getStaticHigh()))
-    return op.emitOpError("pads by sizes that are not known before it runs; a "
-                          "program needs constants, or tensor.insert_slice");
+    return op.emitOpError("has padding sizes that are not constants; use "
+                          "constants, or tensor.insert_slice");
   Value padding = op.getConstantPaddingValue();
   if (!padding)
-    return op.emitOpError("pads with numbers that its region computes; a "
-                          "program needs one number from outside of it");
+    return op.emitOpError("computes the padding values in its region; use one "
+                          "value from outside of it");
   FailureOr<RowsValue> x = c.lookup(op, op.getSource());
   if (failed(x))
     return failure();
@@ -249,15 +244,13 @@ static SmallVector<IndexPart> partsOf(ValueRange indices,
   return parts;
 }
 
-static LogicalResult convert(ProgramConversion &c, tensor::ExtractOp op) {
-  if (failed(refuseInStep(c, op)))
-    return failure();
+static LogicalResult convert(FunctionConversion &c, tensor::ExtractOp op) {
   ArrayRef<int64_t> shape = op.getTensor().getType().getShape();
   FailureOr<RowsValue> x = c.lookup(op, op.getTensor());
   if (failed(x))
     return failure();
   if (llvm::is_contained(shape, 0))
-    return op.emitOpError("takes an element of a tensor that has none");
+    return op.emitOpError("extracts an element of an empty tensor");
   if (shape.empty()) { // The same linear index.
     c.bind(op.getResult(), *x);
     return success();
@@ -277,16 +270,14 @@ static LogicalResult convert(ProgramConversion &c, tensor::ExtractOp op) {
   return success();
 }
 
-static LogicalResult convert(ProgramConversion &c, tensor::InsertOp op) {
-  if (failed(refuseInStep(c, op)))
-    return failure();
+static LogicalResult convert(FunctionConversion &c, tensor::InsertOp op) {
   ArrayRef<int64_t> shape = op.getType().getShape();
   FailureOr<RowsValue> number = c.lookup(op, op.getScalar());
   FailureOr<RowsValue> before = c.lookup(op, op.getDest());
   if (failed(number) || failed(before))
     return failure();
   if (llvm::is_contained(shape, 0))
-    return op.emitOpError("puts an element into a tensor that has none");
+    return op.emitOpError("inserts an element into an empty tensor");
   FailureOr<ElementNumber> place =
       numberElement(c, op, partsOf(op.getIndices(), shape));
   if (failed(place))
@@ -319,8 +310,9 @@ static FailureOr<ElementNumber> numberSlice(ProgramConversion &c,
                        op.getStaticStrides(), shape, rowMajorStrides(shape))) {
     int64_t last = whole - 1 - (size - 1) * step;
     if (size > 0 && last < 0)
-      return op->emitOpError("takes ") << size << " elements, " << step
-                                       << " apart, of a dimension of " << whole;
+      return op->emitOpError("extracts or inserts ")
+             << size << " elements, " << step
+             << " apart, in a dimension of size " << whole;
     parts.push_back({offset, last, stride});
     strides.push_back(size > 1 ? step * stride : 0);
   }
@@ -352,11 +344,14 @@ LogicalResult insertComputedSlice(ProgramConversion &c,
 }
 
 void addElementConversions(ConversionTable &table) {
-  table.add<tensor::SplatOp>(convert, OpForm::Exact);
-  table.add<tensor::FromElementsOp>(convert, OpForm::Exact);
-  table.add<tensor::PadOp>(convert, OpForm::Exact);
-  table.add<tensor::ExtractOp>(convert, OpForm::Exact);
-  table.add<tensor::InsertOp>(convert, OpForm::Exact);
+  constexpr llvm::StringLiteral kNotInSteps =
+      "has no kernel in a step; functions of static shapes have one";
+  table.addForFunctions<tensor::SplatOp>(convert, kNotInSteps, OpForm::Exact);
+  table.addForFunctions<tensor::FromElementsOp>(convert, kNotInSteps,
+                                                OpForm::Exact);
+  table.addForFunctions<tensor::PadOp>(convert, kNotInSteps, OpForm::Exact);
+  table.addForFunctions<tensor::ExtractOp>(convert, kNotInSteps, OpForm::Exact);
+  table.addForFunctions<tensor::InsertOp>(convert, kNotInSteps, OpForm::Exact);
 }
 
 } // namespace llmir

@@ -59,14 +59,14 @@ LogicalResult FunctionConversion::convertBlock(Block &block) {
       continue; // Initialized before the program runs.
     if (isa<mllm::IfOp, mllm::WhileOp, scf::IfOp, scf::WhileOp>(op) &&
         numRanks() > 1)
-      return op.emitOpError("stands in a function of ")
+      return op.emitOpError("is control flow in a function of ")
              << numRanks()
-             << " ranks; a program's ranks run in lockstep and have one way";
+             << " ranks, which run in lockstep; convert a function without "
+                "branches and loops";
     if (isa<mllm::ForOp>(op))
       return op.emitOpError(
-          "counts its turns, for which a program has no jump; "
-          "convert-mllm-to-llm{form=function} makes a loop "
-          "with a condition of it");
+          "is a counted loop, which a program does not support; convert it "
+          "to a loop with a condition by convert-mllm-to-llm{form=function}");
     if (failed(convertOpOrRegions(op)))
       return failure();
   }

@@ -57,7 +57,7 @@ static bool isControlFlow(Operation &op) {
 
 /// Whether the value is a new cache, unlike those forwarded by branches and
 /// loops.
-static bool beginsCache(Value value) {
+static bool createsCache(Value value) {
   if (!isa<ll::PagedKVCacheType>(value.getType()))
     return false;
   Operation *op = value.getDefiningOp();
@@ -81,13 +81,12 @@ static void collectValues(Block &block, SmallVectorImpl<Value> &values) {
 }
 
 /// There is one pool for the entire run.
-static LogicalResult checkBeginsOutside(func::FuncOp function, Value cache) {
+static LogicalResult checkCreatedOutside(func::FuncOp function, Value cache) {
   if (cache.getParentRegion() == &function.getBody())
     return success();
   return mlir::emitError(cache.getLoc(),
-                         "is a cache that a branch or a loop makes; make it "
-                         "before, and hand it on as a value that the branch "
-                         "or the loop takes and gives");
+                         "is a cache created in a branch or a loop; create "
+                         "it before and pass it as an operand");
 }
 
 /// Control flow that is not supported by programs.
@@ -96,8 +95,8 @@ static LogicalResult checkControlFlow(func::FuncOp function) {
     if (op->getNumRegions() == 0 || isControlFlow(*op) ||
         !isa_and_present<scf::SCFDialect>(op->getDialect()))
       return WalkResult::advance();
-    op->emitOpError("has no jumps in a program; write it as scf.if, scf.for or "
-                    "scf.while");
+    op->emitOpError("is control flow that a program does not support; write it "
+                    "as scf.if, scf.for or scf.while");
     return WalkResult::interrupt();
   });
   return failure(walk.wasInterrupted());
@@ -106,7 +105,7 @@ static LogicalResult checkControlFlow(func::FuncOp function) {
 LogicalResult FunctionConversion::check(func::FuncOp function) {
   if (function.isExternal() || !function.getBody().hasOneBlock())
     return function.emitOpError(
-        "has no body of one block to make a program of");
+        "must have a body of one block to be converted to a program");
   if (failed(checkControlFlow(function)))
     return failure();
   SmallVector<Value> defined;
@@ -116,20 +115,20 @@ LogicalResult FunctionConversion::check(func::FuncOp function) {
     if (!hasStaticShape(value.getType()))
       return mlir::emitError(value.getLoc(), "has the type ")
              << value.getType()
-             << "; a program of a function needs static sizes";
+             << "; the program of a function requires static sizes";
     if (!hasRows(value.getType()) && !constantNumber(value))
       return mlir::emitError(value.getLoc(), "has the type ")
              << value.getType()
-             << "; a program knows f32, f16, bf16, i32, i64 and integers of at "
-                "most 16 bits";
-    if (!beginsCache(value))
+             << "; a program supports f32, f16, bf16, i32, i64 and integers of "
+                "at most 16 bits";
+    if (!createsCache(value))
       continue;
-    if (failed(checkBeginsOutside(function, value)))
+    if (failed(checkCreatedOutside(function, value)))
       return failure();
     if (cache) {
       InFlightDiagnostic diag = mlir::emitError(
           value.getLoc(),
-          "is a second cache in one function; a program has one pool");
+          "is a second cache in the function; a program has only one pool");
       diag.attachNote(cache.getLoc()) << "the first one is here";
       return diag;
     }
@@ -163,7 +162,7 @@ LogicalResult FunctionConversion::writeOutputs() {
                 value.getType())) ||
           hasPackedBlocks(value.getType()))
         return end->emitOpError("returns a value of type ")
-               << value.getType() << "; a program gives tensors";
+               << value.getType() << "; a program can only return tensors";
       FailureOr<RowsValue> rows = lookup(end, value);
       if (failed(rows))
         return failure();
@@ -350,8 +349,8 @@ LogicalResult FunctionConversion::bindLayer(Operation *op, Value layer) {
     return failure();
   int64_t numLayers = cacheType ? cacheType.getNumLayers() : 1;
   if (*wanted < 0 || *wanted >= numLayers)
-    return op->emitOpError("has layer ")
-           << *wanted << " of a cache of " << numLayers << " layers";
+    return op->emitOpError("accesses layer ")
+           << *wanted << " of a cache with " << numLayers << " layers";
   // Each rank has separate layers in the pool.
   int64_t number = rank() * numLayers + *wanted;
   if (currentLayer != number)

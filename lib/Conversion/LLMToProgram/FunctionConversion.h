@@ -28,7 +28,9 @@ class FunctionConversion : public ProgramConversion {
 public:
   FunctionConversion(mlir::ModuleOp module, mlir::func::FuncOp function,
                      int64_t numRanks)
-      : ProgramConversion(module, numRanks), function(function) {}
+      : ProgramConversion(module, numRanks, ProgramPolicy()),
+        function(function) {}
+  FunctionConversion *asFunction() override { return this; }
 
   /// Fails if the function has unsupported parts: dynamic sizes, calls, other
   /// control flow, two caches, or a cache created in a branch or a loop.
@@ -38,25 +40,38 @@ public:
 
   RowsValue createResult(mlir::Value result, const RowsValue &like,
                          int64_t columns) override;
-  RowsValue createResult(mlir::Value result, RowSpace over) override;
+  RowsValue createResult(mlir::Value result,
+                         RowSpace over = RowSpace::Tokens) override;
   RowsValue createRowsLike(mlir::Location loc, const RowsValue &like,
                            int64_t columns, mlir::Type element) override;
   mlir::LogicalResult bindField(mlir::Operation *op, mlir::Value operand,
                                 StepField field) override;
-  void bindArray(mlir::Location loc, StepField field,
-                 const RowsValue &array) override {
+  mlir::LogicalResult bindSlots(mlir::Operation *op,
+                                mlir::Value slots) override;
+  mlir::LogicalResult bindSequences(mlir::Operation *op,
+                                    const SequenceOperands &operands) override;
+  /// Binds an array that is not an operand to the field.
+  void bindArray(mlir::Location loc, StepField field, const RowsValue &array) {
     setPointer(loc, field, array.buffer);
   }
-  void bindCount(mlir::Location loc, StepField field, int64_t count) override;
+  void bindCount(mlir::Location loc, StepField field, int64_t count);
   mlir::LogicalResult bindLayer(mlir::Operation *op,
                                 mlir::Value layer) override;
   mlir::LogicalResult bindCache(mlir::Operation *op,
                                 mlir::llm::PagedKVCacheType type) override;
-  void bindScratchCache(mlir::Location loc, mlir::Value pool) override;
+  /// Binds a buffer of the program as the blocks of a cache with one layer.
+  void bindScratchCache(mlir::Location loc, mlir::Value pool);
   mlir::FailureOr<RopeTable> ropeTable(mlir::llm::RopeOp op) override;
-  RowsValue constantRows(mlir::Location loc,
-                         llvm::ArrayRef<int32_t> numbers) override;
-  bool hasStaticRows() const override { return true; }
+  /// One row of constants.
+  RowsValue constantRows(mlir::Location loc, llvm::ArrayRef<int32_t> numbers);
+  mlir::FailureOr<KernelWeight>
+  quantizedParameter(mlir::Operation *op, mlir::Value parameter,
+                     const IntegerFormat &format) override {
+    llvm_unreachable("the program quantizes its weights");
+  }
+  int64_t maxRows(RowSpace over) const override {
+    llvm_unreachable("all sizes of a function are static");
+  }
 
 private:
   //===--------------------------------------------------------------------===//
@@ -95,6 +110,7 @@ private:
   mlir::FailureOr<RowsValue> rearrange(mlir::Operation *op, mlir::Value tensor,
                                        const RowsValue &now,
                                        int64_t columns) override;
+  bool canIterateOver(const RowsValue &rows) const override { return true; }
   void bindRows(mlir::Location loc, const RowsValue &rows) override;
   std::optional<KernelWeight> givenWeight(mlir::Value tensor) override;
   bool mayOverwrite(mlir::Value origin) override;

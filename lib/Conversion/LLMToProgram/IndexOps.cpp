@@ -23,18 +23,13 @@ namespace llmir {
 // Gather and scatter
 //===----------------------------------------------------------------------===//
 
-/// The index of a dimension, which may be negative to count from the end.
-static int64_t dimOf(int64_t dim, ArrayRef<int64_t> shape) {
-  return dim < 0 ? dim + static_cast<int64_t>(shape.size()) : dim;
-}
-
 static bool isEmpty(ArrayRef<int64_t> shape) {
   return llvm::is_contained(shape, 0);
 }
 
 static LogicalResult refuseTokens(Operation *op) {
-  return op->emitOpError("moves elements from token to token of a step, which "
-                         "may be those of several sequences");
+  return op->emitOpError("moves elements between tokens of a step, which may "
+                         "belong to different sequences");
 }
 
 static LogicalResult convert(ProgramConversion &c, mllm::GatherOp op) {
@@ -52,9 +47,9 @@ static LogicalResult convert(ProgramConversion &c, mllm::GatherOp op) {
   RowsValue out = c.createResult(op.getResult(), *over);
   if (isEmpty(shape))
     return success();
-  int64_t dim = dimOf(op.getDim(), table);
+  int64_t dim = dimOf(op.getDim(), table.size());
   if (table[dim] == 0)
-    return op.emitOpError("chooses from nothing");
+    return op.emitOpError("gathers from an empty dimension");
   if (ShapedType::isDynamic(table[dim]))
     return refuseTokens(op);
   unsigned rank = shape.size();
@@ -87,7 +82,7 @@ static LogicalResult convert(ProgramConversion &c, mllm::ScatterOp op) {
   FailureOr<RowSpace> over = commonRows(c, op, op->getOperands());
   if (failed(over))
     return failure();
-  int64_t dim = dimOf(op.getDim(), shape);
+  int64_t dim = dimOf(op.getDim(), shape.size());
   // Rows of the step are the same ones on both sides.
   if (ShapedType::isDynamic(shape[dim]) ||
       rowDimension(sizes) != rowDimension(shape))
@@ -159,8 +154,8 @@ static LogicalResult checkLastDim(Operation *op, int64_t dim, Value x) {
   if (dim == -1 || dim == rank - 1)
     return success();
   return op->emitOpError("sorts dimension ")
-         << dim << "; programs sort the last one, to which "
-         << "convert-mllm-to-llm{form=function} brings it";
+         << dim << "; a program can only sort the last one, to which "
+         << "convert-mllm-to-llm{form=function} moves it";
 }
 
 static LogicalResult convert(ProgramConversion &c, mllm::TopKOp op) {

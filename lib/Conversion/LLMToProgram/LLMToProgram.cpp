@@ -46,13 +46,13 @@ private:
     func::FuncOp only;
     for (auto function : module.getOps<func::FuncOp>()) {
       if (only)
-        return function.emitOpError("is a second function beside @")
+        return function.emitOpError("is a second function in addition to @")
                << only.getSymName()
-               << ", and neither is @step; a program is made of one";
+               << "; a program is converted from @step or the only function";
       only = function;
     }
     if (!only)
-      return module.emitError("has no function to make a program of");
+      return module.emitError("has no function to convert to a program");
     auto ranks = only->getAttrOfType<IntegerAttr>(
         mlir::llm::LLMDialect::getNumRanksAttrName());
     prepareFunction(only);

@@ -35,9 +35,9 @@ std::optional<int64_t> constantIndex(Value value) {
 FailureOr<int64_t> constantLayer(Operation *op, Value layer) {
   std::optional<int64_t> number = layer ? constantIndex(layer) : 0;
   if (!number)
-    return op->emitOpError("needs a layer number that is known before the "
-                           "program runs: a constant, or the number of a turn "
-                           "of an scf.for with constant bounds");
+    return op->emitOpError("requires a constant layer number, or one that is "
+                           "the induction variable of an scf.for with constant "
+                           "bounds");
   return *number;
 }
 

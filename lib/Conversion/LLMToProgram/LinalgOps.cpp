@@ -25,7 +25,7 @@ using namespace mlir;
 namespace llmir {
 
 //===----------------------------------------------------------------------===//
-// Places
+// Positions of elements
 //===----------------------------------------------------------------------===//
 
 AffineMap placeMap(const RowsValue &rows, ArrayRef<int64_t> shape,
@@ -185,7 +185,7 @@ private:
   /// Finds the loop over rows of the step and their kind; fails if the op
   /// reduces over tokens or uses their indices in the batch.
   LogicalResult findRows();
-  bool goesByRows(OpOperand &operand);
+  bool isRowWise(OpOperand &operand);
   /// Orders parallel loops before reductions.
   void orderLoops();
   /// The positions of the operand's elements, as functions of the kernel's
@@ -218,24 +218,25 @@ private:
 LogicalResult LoopsConversion::check() {
   if (op->getNumResults() != 1)
     return op->emitOpError("has ")
-           << op->getNumResults() << " results; a program's loops give one";
+           << op->getNumResults()
+           << " results; in a program, a loop nest has one";
   for (Operation &inner : op.getBlock()->without_terminator()) {
     if (inner.getNumResults() != 1 || inner.getNumRegions() != 0)
-      return inner.emitOpError("cannot stand in the loops of a program");
+      return inner.emitOpError("is not supported in a loop nest of a program");
     if (isScalarComputation(&inner) && failed(checkHasScalarKernel(inner)))
       return failure();
     for (Value operand : inner.getOperands())
       if (operand.getParentBlock() != op.getBlock() &&
           !operand.getType().isIntOrIndexOrFloat())
-        return inner.emitOpError("uses a value from outside of its loops that "
-                                 "is no scalar; make it an operand of the "
-                                 "loops");
+        return inner.emitOpError(
+            "captures a value that is not a scalar; make it "
+            "an operand of the linalg op");
   }
   return success();
 }
 
 /// Whether a point of the loop over rows accesses only this row of the operand.
-bool LoopsConversion::goesByRows(OpOperand &operand) {
+bool LoopsConversion::isRowWise(OpOperand &operand) {
   auto type = dyn_cast<RankedTensorType>(operand.get().getType());
   if (!type)
     return true;
@@ -259,8 +260,8 @@ LogicalResult LoopsConversion::findRows() {
            rowDimension(tensorShape(operand.getType()));
   };
   if (!rowLoop && llvm::any_of(op->getOperands(), hasRows))
-    return op->emitOpError("takes the first tokens of a step, which may be "
-                           "those of several sequences");
+    return op->emitOpError("uses only the first tokens of a step, which may "
+                           "belong to different sequences");
   if (!rowLoop)
     return success();
   FailureOr<RowSpace> rows = commonRows(c, op, op.getDpsInputs());
@@ -268,12 +269,12 @@ LogicalResult LoopsConversion::findRows() {
     return failure();
   over = *rows;
   if (!llvm::all_of(op->getOpOperands(),
-                    [&](OpOperand &operand) { return goesByRows(operand); }))
-    return op->emitOpError("combines the tokens of a step, which may be those "
-                           "of several sequences");
+                    [&](OpOperand &operand) { return isRowWise(operand); }))
+    return op->emitOpError("combines different tokens of a step, which may "
+                           "belong to different sequences");
   for (auto index : op.getBlock()->getOps<linalg::IndexOp>())
     if (static_cast<int64_t>(index.getDim()) == *rowLoop)
-      return index.emitOpError("is the number of a token in the step, which "
+      return index.emitOpError("is the index of a token in the step, which "
                                "depends on other sequences");
   return success();
 }

@@ -30,7 +30,7 @@ FailureOr<MatmulResult> MatmulResult::create(ProgramConversion &c,
       if (failed(rows))
         return failure();
       if (rows->over != x.over)
-        return root->emitOpError("combines rows of every token with rows that "
+        return root->emitOpError("combines rows of all tokens with rows that "
                                  "were selected");
       result.chainInputs.push_back(rows->buffer);
       if (rows->buffer != input)

@@ -105,7 +105,7 @@ ExpertConversion::lookupMatrices(Value tensor, int64_t rows, int64_t columns) {
     return failure();
   ExpertMatrices result{tensor, *weights, rows, columns, std::nullopt};
   auto format = IntegerFormat::fromName(weights->format);
-  if (format && !c.hasStaticRows())
+  if (format && c.policy.quantizesActivations)
     result.quantize = quantizeRowsFor(
         {*format, rows, columns}, kActivationGroup,
         commonSegment(columns, format->group, kActivationGroup));

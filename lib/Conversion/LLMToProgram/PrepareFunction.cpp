@@ -59,8 +59,8 @@ static scf::ForOp findLoopOverLayers(func::FuncOp function) {
 
 static void unrollLoopsOverLayers(func::FuncOp function) {
   while (scf::ForOp loop = findLoopOverLayers(function)) {
-    std::optional<APInt> turns = loop.getStaticTripCount();
-    if (!turns || turns->ugt(kMaxUnrolledIterations) ||
+    std::optional<APInt> tripCount = loop.getStaticTripCount();
+    if (!tripCount || tripCount->ugt(kMaxUnrolledIterations) ||
         failed(loopUnrollFull(loop)) ||
         failed(applyPatternsGreedily(function, FrozenRewritePatternSet())))
       return; // The op itself is rejected.
@@ -76,43 +76,43 @@ static Value compare(OpBuilder &b, Location loc, arith::CmpIPredicate predicate,
   return arith::CmpIOp::create(b, loc, predicate, x, y);
 }
 
-/// Whether the loop continues with `turn`. With a step that is not positive,
-/// which is only known at run time, there are no iterations.
-static Value emitGoesOn(OpBuilder &b, scf::ForOp op, Value turn) {
+/// Whether there is an iteration for the induction value `iv`. If the step is
+/// not positive, which may only be known at run time, there is none.
+static Value emitCondition(OpBuilder &b, scf::ForOp op, Value iv) {
   Location loc = op.getLoc();
   Value isBelow = compare(b, loc,
                           op.getUnsignedCmp() ? arith::CmpIPredicate::ult
                                               : arith::CmpIPredicate::slt,
-                          turn, op.getUpperBound());
+                          iv, op.getUpperBound());
   if (constantNumber(op.getStep()))
     return isBelow;
   Value zero =
-      arith::ConstantOp::create(b, loc, b.getIntegerAttr(turn.getType(), 0));
+      arith::ConstantOp::create(b, loc, b.getIntegerAttr(iv.getType(), 0));
   return arith::AndIOp::create(
       b, loc, isBelow,
       compare(b, loc, arith::CmpIPredicate::sgt, op.getStep(), zero));
 }
 
 /// The next induction value, saturated to the upper bound to avoid overflow.
-static Value emitNext(OpBuilder &b, scf::ForOp op, Value turn) {
+static Value emitNext(OpBuilder &b, scf::ForOp op, Value iv) {
   Location loc = op.getLoc();
-  Value rest = arith::SubIOp::create(b, loc, op.getUpperBound(), turn);
+  Value rest = arith::SubIOp::create(b, loc, op.getUpperBound(), iv);
   Value isLess = compare(b, loc, arith::CmpIPredicate::ult, op.getStep(), rest);
-  Value next = arith::AddIOp::create(b, loc, turn, op.getStep());
+  Value next = arith::AddIOp::create(b, loc, iv, op.getStep());
   return arith::SelectOp::create(b, loc, isLess, next, op.getUpperBound());
 }
 
-static void makeWhile(scf::ForOp op) {
+static void convertToWhile(scf::ForOp op) {
   OpBuilder b(op);
   Location loc = op.getLoc();
   SmallVector<Value> inits{op.getLowerBound()};
   llvm::append_range(inits, op.getInitArgs());
   SmallVector<Type> types(ValueRange(inits).getTypes());
   auto loop = scf::WhileOp::create(b, loc, types, inits);
-  SmallVector<Location> places(types.size(), loc);
-  Block *condition = b.createBlock(&loop.getBefore(), {}, types, places);
-  Value goesOn = emitGoesOn(b, op, condition->getArgument(0));
-  scf::ConditionOp::create(b, loc, goesOn, condition->getArguments());
+  SmallVector<Location> locations(types.size(), loc);
+  Block *condition = b.createBlock(&loop.getBefore(), {}, types, locations);
+  Value hasNext = emitCondition(b, op, condition->getArgument(0));
+  scf::ConditionOp::create(b, loc, hasNext, condition->getArguments());
   loop.getAfter().takeBody(op.getRegion());
   Operation *end = loop.getAfter().front().getTerminator();
   b.setInsertionPoint(end);
@@ -189,7 +189,7 @@ void prepareFunction(func::FuncOp function) {
   unrollLoopsOverLayers(function);
   SmallVector<scf::ForOp> loops;
   function.walk([&](scf::ForOp loop) { loops.push_back(loop); });
-  llvm::for_each(loops, makeWhile);
+  llvm::for_each(loops, convertToWhile);
 }
 
 } // namespace llmir

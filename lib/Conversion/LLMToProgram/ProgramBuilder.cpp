@@ -72,7 +72,7 @@ static FailureOr<TensorFormat> storedFormat(mllm::RegisterOp parameter) {
   if (auto format = mllm::storedFormat(parameter.getType()))
     return *format;
   return parameter.emitOpError("has the type ")
-         << parameter.getType() << ", which names no stored format";
+         << parameter.getType() << ", which is not a storage format";
 }
 
 /// The size in bytes of one packed weight: as integers, or in its stored
@@ -141,16 +141,16 @@ ProgramBuilder::declareWeight(ArrayRef<mllm::RegisterOp> parameters,
     if (parameter.getRopeUnpermuteHeads() != first.getRopeUnpermuteHeads() ||
         parameter.getSlice() != first.getSlice() ||
         parameter.getTransposed() != first.getTransposed()) {
-      InFlightDiagnostic diag =
-          parameter.emitOpError("is stored in another order of rows than the "
-                                "same weight of another layer");
-      diag.attachNote(first.getLoc()) << "the other one";
+      InFlightDiagnostic diag = parameter.emitOpError(
+          "stores its rows in another order than the same "
+          "weight of another layer");
+      diag.attachNote(first.getLoc()) << "the weight of the other layer";
       return diag;
     }
     if (!parameter.getSource())
       return parameter.emitOpError(
-          "has no 'source': a model whose parameters are shapes alone can be "
-          "traced, but not compiled");
+          "has no 'source': a model without parameter values can be traced, "
+          "but not compiled");
     sources.push_back(*parameter.getSource());
     offsets.push_back(
         placeWeight((parameter.getSymName() + place).str(), bytes));
@@ -269,10 +269,6 @@ Value ProgramBuilder::resolve(Location loc, const KernelWeight &weight) {
   if (!weight.symbol)
     return weight.buffer;
   return GetWeightOp::create(code, loc, weight.type, weight.symbol);
-}
-
-void ProgramBuilder::waitIfSplit(Location loc) {
-  BarrierOp::create(code, loc, /*unless_decode=*/false, /*if_split=*/true);
 }
 
 void ProgramBuilder::setLayer(Location loc, int64_t layer) {

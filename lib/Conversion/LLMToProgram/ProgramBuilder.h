@@ -115,8 +115,6 @@ public:
     return op;
   }
 
-  /// A barrier for steps that split attention only.
-  void waitIfSplit(mlir::Location loc);
   void setLayer(mlir::Location loc, int64_t layer);
   void label(mlir::Location loc, llvm::StringRef name);
   void jumpNextLayer(mlir::Location loc, llvm::StringRef label, int64_t limit);

@@ -67,13 +67,6 @@ Type bufferElementOf(Type tensor) {
   return bufferElement(getElementTypeOrSelf(tensor));
 }
 
-std::optional<int64_t> rowDimension(ArrayRef<int64_t> shape) {
-  const auto *dynamic = llvm::find_if(shape, ShapedType::isDynamic);
-  if (dynamic == shape.end())
-    return std::nullopt;
-  return dynamic - shape.begin();
-}
-
 FailureOr<RowSpace> commonRows(ProgramConversion &c, Operation *op,
                                ValueRange tensors) {
   std::optional<RowSpace> over;
@@ -84,7 +77,7 @@ FailureOr<RowSpace> commonRows(ProgramConversion &c, Operation *op,
     if (failed(rows))
       return failure();
     if (over && *over != rows->over)
-      return op->emitOpError("combines rows of every token with rows that were "
+      return op->emitOpError("combines rows of all tokens with rows that were "
                              "selected");
     over = rows->over;
   }
@@ -163,7 +156,7 @@ std::string kernelName(const Twine &base, ArrayRef<int64_t> sizes) {
 FailureOr<RowsValue> ProgramConversion::materialize(Operation *op,
                                                     Value tensor) {
   return op->emitOpError("uses a value of type ")
-         << tensor.getType() << " that no kernel has made";
+         << tensor.getType() << " that no kernel has computed";
 }
 
 FailureOr<RowsValue> ProgramConversion::lookup(Operation *op, Value tensor) {
@@ -183,7 +176,12 @@ FailureOr<RowsValue> ProgramConversion::lookup(Operation *op, Value tensor,
 
 FailureOr<RowsValue> ProgramConversion::lookupTokens(Operation *op,
                                                      Value tensor) {
-  FailureOr<RowsValue> known = lookup(op, tensor, rowColumns(tensor));
+  return lookupTokens(op, tensor, rowColumns(tensor));
+}
+
+FailureOr<RowsValue>
+ProgramConversion::lookupTokens(Operation *op, Value tensor, int64_t columns) {
+  FailureOr<RowsValue> known = lookup(op, tensor, columns);
   return failed(known) ? known : checkTokens(op, *known);
 }
 
@@ -307,8 +305,7 @@ void ProgramConversion::copyRows(Location loc, const RowsValue &from,
                                  const RowsValue &to) {
   if (from.buffer == to.buffer || to.columns == 0)
     return;
-  if (!hasStaticRows() && !ShapedType::isDynamic(to.rows)) {
-    // Row kernels iterate over the rows of the step.
+  if (!canIterateOver(to)) {
     ElementBox box;
     box.sizes = {to.rows, to.columns};
     box.fromStrides = {from.columns, 1};
@@ -466,14 +463,7 @@ const ConversionTable::Entry *ConversionTable::find(Operation *op) const {
   return isScalarComputation(op) ? &scalar : nullptr;
 }
 
-LogicalResult refuseInStep(ProgramConversion &c, Operation *op) {
-  if (c.hasStaticRows())
-    return success();
-  return op->emitOpError("has no kernel in a step; functions of static shapes "
-                         "have one");
-}
-
-static bool hasNoNumbers(Value value) {
+static bool isEmpty(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   return type && llvm::is_contained(type.getShape(), 0);
 }
@@ -481,9 +471,9 @@ static bool hasNoNumbers(Value value) {
 /// Kernels of `llm` process at least one element. Returns whether the op is
 /// converted; fails if it computes values from empty operands.
 static FailureOr<bool> convertNothing(ProgramConversion &c, Operation *op) {
-  if (!c.hasStaticRows() || !isa_and_present<ll::LLMDialect>(op->getDialect()))
+  if (!isa_and_present<ll::LLMDialect>(op->getDialect()))
     return false;
-  if (op->getNumResults() > 0 && llvm::all_of(op->getResults(), hasNoNumbers)) {
+  if (op->getNumResults() > 0 && llvm::all_of(op->getResults(), isEmpty)) {
     for (int64_t r = 0; r < c.numRanks(); ++r) {
       c.selectRank(r);
       for (Value result : op->getResults())
@@ -494,10 +484,10 @@ static FailureOr<bool> convertNothing(ProgramConversion &c, Operation *op) {
   if (isa<ll::AttentionOp>(op))
     return false; // Without keys its kernel yields zeros.
   for (Value operand : op->getOperands())
-    if (hasNoNumbers(operand))
+    if (isEmpty(operand))
       return op->emitOpError("has an operand of type ")
              << operand.getType()
-             << ", which has no numbers; compiled code needs at least one";
+             << ", which is empty; compiled code needs at least one element";
   return false;
 }
 

@@ -29,6 +29,9 @@
 //
 //   table.add<ll::MyOp>(convert);
 //
+// An op that a step does not have is registered with addForFunctions(), and its
+// conversion takes a FunctionConversion.
+//
 // kernel() takes the rows that the kernel iterates over, which determine
 // num_tokens or num_logit_rows, followed by the arguments of a builder of the
 // kernel op. A kernel of fixed size is built with fixedKernel(), without rows.
@@ -46,6 +49,7 @@
 #include "ProgramBuilder.h"
 
 #include "llmir/ABI/StepFields.h"
+#include "llmir/Conversion/Dimensions.h"
 #include "llmir/Support/IntegerLayout.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -94,6 +98,17 @@ struct RowQuantization {
   }
 };
 
+/// The arrays that describe the sequences of an op that reads a cache.
+struct SequenceOperands {
+  mlir::TypedValue<mlir::RankedTensorType> blocks, lengths;
+  mlir::Value offsets; ///< Of the queries of each sequence; null if batched.
+  mlir::Value layer;   ///< Null for layer 0.
+  mlir::llm::PagedKVCacheType cache;
+  int64_t numQueries = 0;         ///< Of all sequences; static in functions.
+  int64_t queriesPerSequence = 0; ///< If batched.
+  int64_t maskColumns = 0;        ///< 0 without a mask.
+};
+
 /// Cosines and sines of one kind of rotation.
 struct RopeTable {
   llvm::ArrayRef<double> frequencies;
@@ -102,10 +117,25 @@ struct RopeTable {
 };
 
 class ConversionTable;
+class FunctionConversion;
+
+/// The choices in which programs of steps differ from those of functions.
+struct ProgramPolicy {
+  /// Integer weights are parameters of the model, which are quantized when they
+  /// are packed; else the program quantizes them.
+  bool quantizesWhenPacked = false;
+  /// Rows are quantized to int8 for products with weights in block formats;
+  /// else these products are exact.
+  bool quantizesActivations = false;
+  /// The runtime may split attention over the keys of a sequence.
+  bool splitsAttention = false;
+};
 
 class ProgramConversion {
 public:
   virtual ~ProgramConversion() = default;
+  /// The conversion of a function; null for that of a step.
+  virtual FunctionConversion *asFunction() { return nullptr; }
 
   //===--------------------------------------------------------------------===//
   // Tensors
@@ -116,10 +146,12 @@ public:
   /// The tensor in rows of this many columns.
   mlir::FailureOr<RowsValue> lookup(mlir::Operation *op, mlir::Value tensor,
                                     int64_t columns);
-  /// One row per index of the first dimension, for an op on every token of the
-  /// step.
+  /// One row per token, of all other dimensions or of this many columns, for an
+  /// op on every token of the step.
   mlir::FailureOr<RowsValue> lookupTokens(mlir::Operation *op,
                                           mlir::Value tensor);
+  mlir::FailureOr<RowsValue> lookupTokens(mlir::Operation *op,
+                                          mlir::Value tensor, int64_t columns);
   /// Creates a buffer for a result with as many rows as `like`. Its columns are
   /// distributed to workers by heads if its users require this.
   virtual RowsValue createResult(mlir::Value result, const RowsValue &like,
@@ -143,7 +175,6 @@ public:
                                    mlir::Type element = mlir::Type()) = 0;
   /// Marks the buffer as shared by several values: none may be overwritten.
   void shareBuffer(mlir::Value buffer) { sharedBuffers.insert(buffer); }
-  void waitIfSplit(mlir::Location loc) { program.waitIfSplit(loc); }
   /// Temporary memory of `element` (f32 if null).
   RowsValue createScratch(mlir::Location loc, int64_t rows, int64_t columns,
                           mlir::Type element = mlir::Type());
@@ -159,12 +190,10 @@ public:
   mlir::FailureOr<KernelWeights> weights(mlir::Operation *op,
                                          llvm::ArrayRef<mlir::Value> tensors);
   /// The matrix [N, K] of a parameter, quantized per row to this format and
-  /// packed at compile time. Steps only.
+  /// packed at compile time, if the policy is to quantize when packing.
   virtual mlir::FailureOr<KernelWeight>
   quantizedParameter(mlir::Operation *op, mlir::Value parameter,
-                     const IntegerFormat &format) {
-    llvm_unreachable("a function quantizes when it runs");
-  }
+                     const IntegerFormat &format) = 0;
   /// The rows of x quantized in this way, or converted to bf16, for an earlier
   /// matmul; without a buffer if there are none.
   RowsValue &quantizedRows(mlir::Value x, mlir::Attribute how) {
@@ -176,11 +205,12 @@ public:
   /// Binds the i32 tensor to the field.
   virtual mlir::LogicalResult
   bindField(mlir::Operation *op, mlir::Value operand, StepField field) = 0;
-  /// The same with an array that is not an operand. Functions only.
-  virtual void bindArray(mlir::Location loc, StepField field,
-                         const RowsValue &array) {}
-  /// Binds a count to the field; a step provides its own.
-  virtual void bindCount(mlir::Location loc, StepField field, int64_t count) {}
+  /// Binds the slots of the cache to which tokens are appended.
+  virtual mlir::LogicalResult bindSlots(mlir::Operation *op,
+                                        mlir::Value slots) = 0;
+  /// Binds the block tables, lengths and query offsets of attention.
+  virtual mlir::LogicalResult
+  bindSequences(mlir::Operation *op, const SequenceOperands &operands) = 0;
   /// Sets the layer register (absent: layer 0) of the rank's cache.
   virtual mlir::LogicalResult bindLayer(mlir::Operation *op,
                                         mlir::Value layer) = 0;
@@ -189,20 +219,8 @@ public:
                                         mlir::llm::PagedKVCacheType type) {
     return mlir::success();
   }
-  /// Binds a buffer of the program as the blocks of a cache with one layer.
-  /// Functions only.
-  virtual void bindScratchCache(mlir::Location loc, mlir::Value pool) {}
-  /// One row of constants. Functions only.
-  virtual RowsValue constantRows(mlir::Location loc,
-                                 llvm::ArrayRef<int32_t> numbers) {
-    llvm_unreachable("a step's arrays are the runtime's");
-  }
-  /// Whether all sizes are static, as in functions.
-  virtual bool hasStaticRows() const { return false; }
-  /// The maximum number of rows of this kind in a step. Steps only.
-  virtual int64_t maxRows(RowSpace over) const {
-    llvm_unreachable("a function has static rows");
-  }
+  /// The maximum number of rows of a tensor with a dynamic dimension.
+  virtual int64_t maxRows(RowSpace over) const = 0;
   /// Cosines and sines for the positions of the op.
   virtual mlir::FailureOr<RopeTable> ropeTable(mlir::llm::RopeOp op) = 0;
 
@@ -260,10 +278,12 @@ public:
   void selectRank(int64_t rank) { currentRank = rank; }
 
   ProgramBuilder program;
+  const ProgramPolicy policy;
 
 protected:
-  ProgramConversion(mlir::ModuleOp module, int64_t numRanks)
-      : program(module), module(module), ranks(numRanks) {}
+  ProgramConversion(mlir::ModuleOp module, int64_t numRanks,
+                    ProgramPolicy policy)
+      : program(module), policy(policy), module(module), ranks(numRanks) {}
 
   mlir::LogicalResult convertOp(mlir::Operation *op);
 
@@ -290,6 +310,8 @@ protected:
                                                  RowsValue rows) {
     return rows;
   }
+  /// Whether kernels may iterate over these rows.
+  virtual bool canIterateOver(const RowsValue &rows) const = 0;
   /// Binds the number of rows of this kind; a step provides its own.
   virtual void bindRows(mlir::Location loc, const RowsValue &rows) {}
   /// Whether an op may overwrite values from outside of its block.
@@ -342,6 +364,21 @@ public:
                       OpForm form = OpForm::Computed) {
     insert(convert, form, /*once=*/true);
   }
+  /// For ops that a step does not have; `reason` completes the diagnostic that
+  /// begins with the name of the op.
+  template <typename OpTy>
+  void addForFunctions(mlir::LogicalResult (*convert)(FunctionConversion &,
+                                                      OpTy),
+                       llvm::StringLiteral reason,
+                       OpForm form = OpForm::Computed, bool once = false) {
+    entries[OpTy::getOperationName()] = {
+        [convert, reason](ProgramConversion &c, mlir::Operation *op) {
+          if (FunctionConversion *function = c.asFunction())
+            return convert(*function, llvm::cast<OpTy>(op));
+          return mlir::LogicalResult(op->emitOpError(reason));
+        },
+        form, once};
+  }
   const Entry *find(mlir::Operation *op) const;
 
 private:
@@ -384,9 +421,6 @@ mlir::LogicalResult convertElementwise(ProgramConversion &c,
 mlir::LogicalResult convertScalarComputation(ProgramConversion &c,
                                              mlir::Operation *root);
 
-/// Fails in a step, in which the op is not supported.
-mlir::LogicalResult refuseInStep(ProgramConversion &c, mlir::Operation *op);
-
 /// Group size of activations that are multiplied by weights in block formats.
 inline constexpr int64_t kActivationGroup = 32;
 
@@ -424,10 +458,6 @@ mlir::Type bufferElementOf(mlir::Type tensor);
 /// The shape of a tensor, a quantized tensor or the slice of a sharded one; a
 /// scalar has rank 0.
 llvm::ArrayRef<int64_t> tensorShape(mlir::Type type);
-
-/// The dynamic dimension of a tensor of a step, whose indices are rows of the
-/// step; nullopt if all sizes are static.
-std::optional<int64_t> rowDimension(llvm::ArrayRef<int64_t> shape);
 
 /// The rows of a tensor, one per index of the dynamic dimension, if any, or of
 /// the first one; a vector is one row. The result has no buffer.

@@ -70,14 +70,14 @@ static LogicalResult checkPacked(Operation *op) {
   for (Operation *user : op->getUsers())
     if (!isa<ll::QuantizedMatmulOp>(user) &&
         !(isa<ll::QuantParamsOp>(op) && isa<ll::QuantizeOp>(user)))
-      return op->emitOpError("is not computed in a step; only a parameter of "
-                             "the model is quantized, as the weight of "
+      return op->emitOpError("cannot be computed in a step: only parameters "
+                             "of the model are quantized, as weights of "
                              "llm.quantized_matmul");
   return success();
 }
 
 static LogicalResult convert(ProgramConversion &c, ll::QuantParamsOp op) {
-  if (!c.hasStaticRows())
+  if (c.policy.quantizesWhenPacked)
     return checkPacked(op);
   ll::QuantizedTensorType type = op.getQuantizedType();
   FailureOr<RowsValue> x = c.lookup(op, op.getX());
@@ -95,7 +95,7 @@ static LogicalResult convert(ProgramConversion &c, ll::QuantParamsOp op) {
 }
 
 static LogicalResult convert(ProgramConversion &c, ll::QuantizeOp op) {
-  if (!c.hasStaticRows())
+  if (c.policy.quantizesWhenPacked)
     return checkPacked(op);
   auto type = cast<ll::QuantizedTensorType>(op.getType());
   FailureOr<RowsValue> x = c.lookup(op, op.getX(), rowColumns(op.getResult()));
@@ -218,15 +218,15 @@ static Value quantizedParameter(ll::QuantizedMatmulOp op) {
                         params.getZeroPoints() == op.getZeroPoints() &&
                         quantize.getType() == params.getQuantizedType();
   if (!ofOneParameter) {
-    op.emitOpError("multiplies in a step by what is not a parameter of the "
+    op.emitOpError("has a weight in a step that is not a parameter of the "
                    "model, quantized with its own llm.quant_params");
     return {};
   }
   if (op.getTransposeRhs() && params.getAxis() == 0)
     return quantize.getX();
-  op.emitOpError("multiplies in a step by a matrix that is quantized along ")
+  op.emitOpError("has a weight in a step that is quantized along ")
       << (op.getTransposeRhs() ? "more than a row" : "its columns")
-      << "; packing quantizes rows [N, K] with scales of their own";
+      << "; weights [N, K] of a step have scales for each row";
   return {};
 }
 
@@ -247,7 +247,7 @@ static FailureOr<KernelWeights> matmulWeights(ProgramConversion &c,
                                               const MatmulPlan &plan) {
   KernelWeights result;
   result.format = plan.format.name();
-  if (c.hasStaticRows()) {
+  if (!c.policy.quantizesWhenPacked) {
     FailureOr<Value> packed = packIntegers(c, op, plan);
     if (failed(packed))
       return failure();
@@ -331,9 +331,10 @@ static RowsValue roundedRows(ProgramConversion &c, ll::QuantizedMatmulOp op,
 static LogicalResult convertAsNumbers(ProgramConversion &c,
                                       ll::QuantizedMatmulOp op,
                                       const RowsValue &x) {
-  if (!c.hasStaticRows())
-    return op.emitOpError("has integers in a step that are too wide for its "
-                          "kernels, which multiply bytes");
+  if (c.policy.quantizesWhenPacked)
+    return op.emitOpError(
+        "has integers of more than 8 bits, which kernels of a "
+        "step cannot multiply");
   auto type = cast<ll::QuantizedTensorType>(op.getRhs().getType());
   ArrayRef<int64_t> shape = type.getShape();
   int64_t n = op.getNumOutputs(), k = op.getNumInputs();
@@ -383,7 +384,7 @@ LogicalResult convertBlockLinear(ProgramConversion &c, ll::LinearOp op,
   ArrayRef<int64_t> shape = ll::getWeightShape(op.getWeight().getType());
   int64_t n = shape[0], k = shape[1], segment = 0;
   RowsValue input = x;
-  if (!c.hasStaticRows()) {
+  if (c.policy.quantizesActivations) {
     segment = commonSegment(k, format.group, kActivationGroup);
     input = quantizedRows(
         c, op.getLoc(), op.getX(), x,

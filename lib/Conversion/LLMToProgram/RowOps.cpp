@@ -179,7 +179,7 @@ LogicalResult convertElementwise(ProgramConversion &c, Operation *root) {
     if (failed(x))
       return failure();
     if (x->over != first->over)
-      return root->emitOpError("combines rows of every token with rows that "
+      return root->emitOpError("combines rows of all tokens with rows that "
                                "were selected");
     inputs.push_back(x->buffer);
   }

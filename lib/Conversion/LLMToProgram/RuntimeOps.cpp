@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "FunctionConversion.h"
 #include "LayerRuns.h"
-#include "ProgramConversion.h"
 
 #include "llmir/Support/PackedLayout.h"
 
@@ -27,19 +27,17 @@ static int64_t countOf(Value vector) {
 
 /// Ranks share the sequences of one cache manager: the list of the first rank
 /// is used.
-static FailureOr<RowsValue> lookupList(ProgramConversion &c, Operation *op,
+static FailureOr<RowsValue> lookupList(FunctionConversion &c, Operation *op,
                                        Value list) {
-  if (!c.hasStaticRows())
-    return op->emitOpError("is no part of a step: the runtime does it before");
   c.selectRank(0);
   return c.lookup(op, list, countOf(list));
 }
 
-static LogicalResult convert(ProgramConversion &c, ll::CreatePagedCacheOp op) {
+static LogicalResult convert(FunctionConversion &c, ll::CreatePagedCacheOp op) {
   return c.bindCache(op, op.getCache().getType());
 }
 
-static LogicalResult convert(ProgramConversion &c, ll::ReserveKVOp op) {
+static LogicalResult convert(FunctionConversion &c, ll::ReserveKVOp op) {
   FailureOr<RowsValue> sequences = lookupList(c, op, op.getSeqIds());
   FailureOr<int64_t> layer = constantLayer(op, op.getLayer());
   if (failed(sequences) || failed(layer) ||
@@ -71,7 +69,7 @@ static LogicalResult convert(ProgramConversion &c, ll::ReserveKVOp op) {
   return success();
 }
 
-static LogicalResult convert(ProgramConversion &c, ll::ForkKVOp op) {
+static LogicalResult convert(FunctionConversion &c, ll::ForkKVOp op) {
   FailureOr<RowsValue> sources = lookupList(c, op, op.getSrcIds());
   FailureOr<RowsValue> targets = lookupList(c, op, op.getDstIds());
   if (failed(sources) || failed(targets) ||
@@ -84,7 +82,7 @@ static LogicalResult convert(ProgramConversion &c, ll::ForkKVOp op) {
   return success();
 }
 
-static LogicalResult convert(ProgramConversion &c, ll::FreeKVOp op) {
+static LogicalResult convert(FunctionConversion &c, ll::FreeKVOp op) {
   FailureOr<RowsValue> sequences = lookupList(c, op, op.getSeqIds());
   if (failed(sequences) ||
       failed(c.bindCache(op, op.getUpdatedCache().getType())))
@@ -96,10 +94,8 @@ static LogicalResult convert(ProgramConversion &c, ll::FreeKVOp op) {
   return success();
 }
 
-static LogicalResult convert(ProgramConversion &c, ll::SampleOp op) {
+static LogicalResult convert(FunctionConversion &c, ll::SampleOp op) {
   ArrayRef<int64_t> shape = tensorShape(op.getLogits().getType());
-  if (!c.hasStaticRows())
-    return op.emitOpError("is no part of a step: the engine samples");
   FailureOr<RowsValue> logits = c.lookup(op, op.getLogits(), shape[1]);
   if (failed(logits))
     return failure();
@@ -119,11 +115,19 @@ static LogicalResult convert(ProgramConversion &c, ll::SampleOp op) {
 }
 
 void addRuntimeConversions(ConversionTable &table) {
-  table.addForAllRanks<ll::CreatePagedCacheOp>(convert, OpForm::Exact);
-  table.addForAllRanks<ll::ReserveKVOp>(convert, OpForm::Exact);
-  table.addForAllRanks<ll::ForkKVOp>(convert, OpForm::Exact);
-  table.addForAllRanks<ll::FreeKVOp>(convert, OpForm::Exact);
-  table.add<ll::SampleOp>(convert, OpForm::Exact);
+  constexpr llvm::StringLiteral kBefore =
+      "cannot be part of a step: the runtime does this before it";
+  constexpr llvm::StringLiteral kAfter =
+      "cannot be part of a step: the engine samples after it";
+  table.addForFunctions<ll::CreatePagedCacheOp>(convert, kBefore, OpForm::Exact,
+                                                /*once=*/true);
+  table.addForFunctions<ll::ReserveKVOp>(convert, kBefore, OpForm::Exact,
+                                         /*once=*/true);
+  table.addForFunctions<ll::ForkKVOp>(convert, kBefore, OpForm::Exact,
+                                      /*once=*/true);
+  table.addForFunctions<ll::FreeKVOp>(convert, kBefore, OpForm::Exact,
+                                      /*once=*/true);
+  table.addForFunctions<ll::SampleOp>(convert, kAfter, OpForm::Exact);
 }
 
 } // namespace llmir

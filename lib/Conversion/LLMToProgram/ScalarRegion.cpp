@@ -56,24 +56,24 @@ static bool isPlainBitcast(arith::BitcastOp op) {
 }
 
 /// A hint for an unsupported op; null for others.
-static const char *wayAround(Operation &op) {
+static const char *alternativeTo(Operation &op) {
   if (op.getNumResults() != 1)
-    return "compute each of its results with an op of its own";
+    return "compute each of its results with a separate op";
   if (isa<math::IPowIOp, math::FPowIOp>(op))
     return "raise floats to floats with math.powf";
   if (isa<arith::RemFOp>(op))
     return "write x - y * trunc(x / y) with arith.divf and math.trunc";
   if (auto bits = dyn_cast<arith::BitcastOp>(op); bits && !isPlainBitcast(bits))
-    return "compiled code reinterprets numbers of 32 bits only";
+    return "arith.bitcast is only supported for elements of 32 bits";
   if (isa<arith::ScalingExtFOp, arith::ScalingTruncFOp>(op))
     return "multiply by the scale with arith.mulf";
   return nullptr;
 }
 
-bool hasScalarKernel(Operation &op) { return !wayAround(op); }
+bool hasScalarKernel(Operation &op) { return !alternativeTo(op); }
 
 LogicalResult checkHasScalarKernel(Operation &op) {
-  if (const char *instead = wayAround(op))
+  if (const char *instead = alternativeTo(op))
     return op.emitOpError("has no kernel in a program; ") << instead;
   return success();
 }
@@ -110,8 +110,8 @@ Value RegionWriter::addElement(Value name) {
 Value RegionWriter::get(Value name) {
   if (Value known = values.lookupOrNull(name))
     return known;
-  TypedAttr value =
-      constantNumber(name); // The caller has checked that the op is supported.
+  // The caller has checked that the op is supported.
+  TypedAttr value = constantNumber(name);
   if (auto number = dyn_cast<FloatAttr>(value);
       number && isSmallFloat(number.getType()))
     value = b.getF32FloatAttr(static_cast<float>(number.getValueAsDouble()));

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The scalar regions of `loops` kernels, written from ops of arith and math:
-// those in the region of a structured op, and those on whole tensors. Numbers
-// become those that buffers hold: floats of 16 bits are f32, rounded where an
-// op makes one; i1 is i32, and index i64.
+// Creates the scalar regions of `loops` kernels from ops of arith and math:
+// those in the region of a structured op, and those on tensors. Types become
+// those of buffer elements: 16-bit floats are computed in f32 and rounded after
+// each op, i1 becomes i32, and index becomes i64.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,24 +21,24 @@
 
 namespace llmir {
 
-/// Writes the region of a `loops` kernel.
+/// Creates the region of a `loops` kernel.
 class RegionWriter {
 public:
   /// Loop d of the op is loop `order[d]` of the kernel.
   RegionWriter(mlir::OpBuilder &b, mlir::Block &block, mlir::Location loc,
                llvm::ArrayRef<unsigned> order);
 
-  /// An element of a buffer stands for `name`: an argument of the op's region,
-  /// a tensor or a scalar. Gives the number.
+  /// Adds a buffer element as an argument that represents `name`: an argument
+  /// of the op's region, a tensor or a scalar. Returns its value.
   mlir::Value addElement(mlir::Value name);
-  /// A constant from outside stands for `name`.
+  /// Represents `name` by a constant from outside of the region.
   void addConstant(mlir::Value name, mlir::Value constant) {
     values.map(name, get(constant));
   }
-  /// The op on numbers; operands that are nothing yet must be constants,
-  /// scalar or with one number in all places.
+  /// Clones the op for scalars. Operands that are not represented yet must be
+  /// constants: scalars or splats.
   void clone(mlir::Operation &op);
-  /// Ends the region with what stands for `name`.
+  /// Creates the terminator, which yields the value that represents `name`.
   void yield(mlir::Value name);
 
 private:
@@ -51,23 +51,23 @@ private:
   mlir::IRMapping values;
 };
 
-/// What the op of arith or math makes of numbers, floats of 16 bits among them
-/// in f32: a number for any operands, not yet rounded to the op's type.
+/// Creates the op of arith or math for scalar operands, where 16-bit floats are
+/// f32. The result is defined for any operands, and not rounded to the op's
+/// type.
 mlir::Value emitComputation(mlir::OpBuilder &b, mlir::Location loc,
                             mlir::Operation &op,
                             llvm::ArrayRef<mlir::Value> operands);
 
-/// Fails, with a diagnostic that names the op and the way out, where a kernel
-/// cannot compute an op of arith or math.
+/// Fails if kernels do not support an op of arith or math, with a diagnostic
+/// that suggests an alternative.
 mlir::LogicalResult checkHasScalarKernel(mlir::Operation &op);
 bool hasScalarKernel(mlir::Operation &op);
 
-/// The one number of a constant, of a scalar or in all places of a tensor; null
-/// where the value is none.
+/// The value of a scalar constant or the element of a splat; null for any other
+/// value.
 mlir::TypedAttr constantNumber(mlir::Value value);
 
-/// Whether the op computes each number of its result from the numbers at the
-/// same place of its operands, or from scalars: arith and math, on tensors or
+/// Whether the op is an element-wise op of arith or math, on tensors or
 /// scalars.
 bool isScalarComputation(mlir::Operation *op);
 

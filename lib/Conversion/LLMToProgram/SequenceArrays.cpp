@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SequenceArrays.h"
+#include "DenseAttention.h"
 #include "LayerRuns.h"
 
 #include "llmir/Support/PackedLayout.h"
@@ -26,7 +27,7 @@ static SmallVector<Attribute> toAttributes(Location loc,
 }
 
 /// Buffers for block tables, lengths and offsets.
-static SequenceArrays createArrays(ProgramConversion &c, Location loc,
+static SequenceArrays createArrays(FunctionConversion &c, Location loc,
                                    int64_t count, int64_t columns) {
   SequenceArrays arrays;
   arrays.count = count;
@@ -37,7 +38,7 @@ static SequenceArrays createArrays(ProgramConversion &c, Location loc,
   return arrays;
 }
 
-FailureOr<SequenceArrays> lookupSequences(ProgramConversion &c, Operation *op,
+FailureOr<SequenceArrays> lookupSequences(FunctionConversion &c, Operation *op,
                                           TypedValue<RankedTensorType> tables,
                                           TypedValue<RankedTensorType> lengths,
                                           Value offsets) {
@@ -62,12 +63,12 @@ FailureOr<SequenceArrays> lookupSequences(ProgramConversion &c, Operation *op,
   return given;
 }
 
-FailureOr<SequenceArrays> findSequences(ProgramConversion &c, Operation *op,
-                                        const NamedSequences &named,
+FailureOr<SequenceArrays> findSequences(FunctionConversion &c, Operation *op,
+                                        const SequenceOperands &named,
                                         int64_t room) {
   FailureOr<int64_t> layer = constantLayer(op, named.layer);
-  FailureOr<SequenceArrays> rows = lookupSequences(
-      c, op, named.blockIndices, named.lengths, /*offsets=*/Value());
+  FailureOr<SequenceArrays> rows =
+      lookupSequences(c, op, named.blocks, named.lengths, /*offsets=*/Value());
   if (failed(layer) || failed(rows))
     return failure();
   Location loc = op->getLoc();
@@ -81,7 +82,7 @@ FailureOr<SequenceArrays> findSequences(ProgramConversion &c, Operation *op,
   return found;
 }
 
-SequenceArrays checkSequences(ProgramConversion &c, Location loc,
+SequenceArrays checkSequences(FunctionConversion &c, Location loc,
                               const SequenceArrays &given, int64_t numQueries,
                               int64_t maskColumns) {
   SequenceArrays checked = createArrays(c, loc, given.count, given.columns);
@@ -95,7 +96,7 @@ SequenceArrays checkSequences(ProgramConversion &c, Location loc,
   return checked;
 }
 
-void bindSequences(ProgramConversion &c, Location loc,
+void bindSequences(FunctionConversion &c, Location loc,
                    const SequenceArrays &sequences) {
   c.bindArray(loc, StepField::block_tables, sequences.tables);
   c.bindCount(loc, StepField::block_table_stride, sequences.stride);
@@ -105,19 +106,42 @@ void bindSequences(ProgramConversion &c, Location loc,
     c.bindArray(loc, StepField::query_offsets, sequences.offsets);
 }
 
-LogicalResult bindSlots(ProgramConversion &c, Operation *op, Value slots) {
-  if (!c.hasStaticRows() || slots.getDefiningOp<ll::ReserveKVOp>())
-    return c.bindField(op, slots, StepField::slot_mapping);
+LogicalResult
+FunctionConversion::bindSequences(Operation *op,
+                                  const SequenceOperands &operands) {
+  FailureOr<SequenceArrays> sequences = failure();
+  if (operands.offsets) {
+    sequences = lookupSequences(*this, op, operands.blocks, operands.lengths,
+                                operands.offsets);
+  } else {
+    sequences = findSequences(*this, op, operands, /*room=*/-1);
+    if (succeeded(sequences))
+      sequences->offsets =
+          constantRows(op->getLoc(), makeSteps(sequences->count + 1,
+                                               operands.queriesPerSequence));
+  }
+  if (failed(sequences))
+    return failure();
+  llmir::bindSequences(*this, op->getLoc(),
+                       checkSequences(*this, op->getLoc(), *sequences,
+                                      operands.numQueries,
+                                      operands.maskColumns));
+  return success();
+}
+
+LogicalResult FunctionConversion::bindSlots(Operation *op, Value slots) {
+  if (slots.getDefiningOp<ll::ReserveKVOp>()) // Checked already.
+    return bindField(op, slots, StepField::slot_mapping);
   int64_t count = tensorShape(slots.getType()).front();
-  FailureOr<RowsValue> given = c.lookup(op, slots, count);
+  FailureOr<RowsValue> given = lookup(op, slots, count);
   if (failed(given))
     return failure();
   Location loc = op->getLoc();
-  RowsValue checked = c.createScratch(loc, 1, count, c.i32());
-  c.program.runtimeCall(loc, RuntimeFunction::check_slots,
-                        {given->buffer, checked.buffer},
-                        toAttributes(loc, {count}));
-  c.bindArray(loc, StepField::slot_mapping, checked);
+  RowsValue checked = createScratch(loc, 1, count, i32());
+  program.runtimeCall(loc, RuntimeFunction::check_slots,
+                      {given->buffer, checked.buffer},
+                      toAttributes(loc, {count}));
+  bindArray(loc, StepField::slot_mapping, checked);
   return success();
 }
 

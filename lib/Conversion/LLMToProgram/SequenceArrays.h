@@ -6,16 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The index arrays of cache ops in a function. Those of a step are the
-// runtime's, which kernels trust; those of a function are anything, so that the
-// runtime looks at them first and gives kernels copies that they can trust.
+// The index arrays of cache ops in a function. Those of a step are provided by
+// the runtime, and kernels trust them. Those of a function have any values, so
+// that the runtime checks them first and gives the kernels checked copies.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef LLMIR_LIB_CONVERSION_LLMTOPROGRAM_SEQUENCEARRAYS_H
 #define LLMIR_LIB_CONVERSION_LLMTOPROGRAM_SEQUENCEARRAYS_H
 
-#include "ProgramConversion.h"
+#include "FunctionConversion.h"
 
 namespace llmir {
 
@@ -28,41 +28,16 @@ struct SequenceArrays {
   RowsValue offsets; ///< Of attention only.
 };
 
-/// Rows of block indices, for readers of that many tokens in that layer.
-struct NamedSequences {
-  mlir::TypedValue<mlir::RankedTensorType> blockIndices, lengths;
-  mlir::Value layer;
-  mlir::llm::PagedKVCacheType cache;
-};
-
-/// Lets the runtime find the sequences that rows name, whose lengths may not be
-/// more than `room` (-1: no limit but the cache's).
-mlir::FailureOr<SequenceArrays> findSequences(ProgramConversion &c,
+/// Lets the runtime find the sequences that rows of block indices name, whose
+/// lengths may not exceed `room` (-1: no limit but that of the cache).
+mlir::FailureOr<SequenceArrays> findSequences(FunctionConversion &c,
                                               mlir::Operation *op,
-                                              const NamedSequences &named,
+                                              const SequenceOperands &named,
                                               int64_t room);
 
-/// The arrays of the ragged form as they are given.
-mlir::FailureOr<SequenceArrays>
-lookupSequences(ProgramConversion &c, mlir::Operation *op,
-                mlir::TypedValue<mlir::RankedTensorType> tables,
-                mlir::TypedValue<mlir::RankedTensorType> lengths,
-                mlir::Value offsets);
-
-/// Lets the runtime check them for so many queries, with a mask of that many
-/// columns (0: none); gives the copies.
-SequenceArrays checkSequences(ProgramConversion &c, mlir::Location loc,
-                              const SequenceArrays &given, int64_t numQueries,
-                              int64_t maskColumns);
-
-/// Makes kernels find them.
-void bindSequences(ProgramConversion &c, mlir::Location loc,
+/// Binds the arrays for the following kernels.
+void bindSequences(FunctionConversion &c, mlir::Location loc,
                    const SequenceArrays &sequences);
-
-/// Makes kernels find the slots of an append, checked where a function has
-/// them from elsewhere than reserve_kv.
-mlir::LogicalResult bindSlots(ProgramConversion &c, mlir::Operation *op,
-                              mlir::Value slots);
 
 } // namespace llmir
 

@@ -28,9 +28,20 @@ LogicalResult StepConversion::bindField(Operation *op, Value operand,
   auto known = fields.find(operand);
   if (known != fields.end() && known->second == field)
     return success();
-  return op->emitOpError("reads a ")
-         << operand.getType() << " that is not the step's own '"
-         << stepFieldName(field) << "'; a program can only read the step's";
+  return op->emitOpError("has an operand of type ")
+         << operand.getType() << " that is not the argument '"
+         << stepFieldName(field) << "' of the step; pass that argument";
+}
+
+LogicalResult StepConversion::bindSequences(Operation *op,
+                                            const SequenceOperands &operands) {
+  if (!operands.offsets)
+    return op->emitOpError("is batched; a step is a ragged batch: run "
+                           "-llm-lower-kv-cache-ops first");
+  return failure(
+      failed(bindField(op, operands.blocks, StepField::block_tables)) ||
+      failed(bindField(op, operands.lengths, StepField::seq_lens)) ||
+      failed(bindField(op, operands.offsets, StepField::query_offsets)));
 }
 
 bool StepConversion::arePositions(Value ids) {
@@ -42,24 +53,27 @@ FailureOr<RowsValue> StepConversion::rearrange(Operation *op, Value tensor,
                                                const RowsValue &now,
                                                int64_t columns) {
   if (!ShapedType::isDynamic(now.rows))
-    return op->emitOpError("needs rows of ")
+    return op->emitOpError("requires rows of ")
            << columns << " elements of a value of type " << tensor.getType()
            << ", which is the same for all tokens and is in rows of "
            << now.columns;
-  return op->emitOpError("needs rows of ")
-         << columns << " numbers, not parts of rows of " << now.columns
-         << "; a step keeps each token's numbers in one row";
+  return op->emitOpError("requires rows of ")
+         << columns << " elements, but the operand has " << now.columns
+         << " elements per token; in a step, a row has all elements of a "
+            "token";
 }
 
 FailureOr<RowsValue> StepConversion::checkTokens(Operation *op,
                                                  RowsValue rows) {
   if (!ShapedType::isDynamic(rows.rows))
-    return op->emitOpError("works on every token of the step, not on a value "
-                           "that is the same for all of them");
+    return op->emitOpError(
+        "requires an operand with a row per token, not a value "
+        "that is the same for all tokens");
   if (rows.over == RowSpace::Tokens)
     return rows;
-  return op->emitOpError("works on every token of the step, not on rows that "
-                         "were selected");
+  return op->emitOpError(
+      "requires an operand with a row per token, not the rows "
+      "that llm.select_rows selects");
 }
 
 LogicalResult StepConversion::bindLayer(Operation *op, Value layer) {
@@ -69,8 +83,8 @@ LogicalResult StepConversion::bindLayer(Operation *op, Value layer) {
   if (wanted && currentLayer == wanted)
     return success();
   if (!wanted || op->getParentOp() != step)
-    return op->emitOpError("needs the layer number that its function is called "
-                           "with");
+    return op->emitOpError(
+        "requires the layer number argument of its function");
   program.setLayer(op->getLoc(), *wanted);
   currentLayer = wanted;
   return success();
@@ -88,8 +102,9 @@ StepConversion::quantizedParameter(Operation *op, Value parameter,
                                    const IntegerFormat &format) {
   auto known = quantized.find(parameter);
   if (known == quantized.end())
-    return op->emitOpError("needs a parameter of the model as a weight, not a "
-                           "computed value of type ")
+    return op->emitOpError(
+               "requires a parameter of the model as its weight, not "
+               "a computed value of type ")
            << parameter.getType();
   const auto &[registered, firstLayer] = known->second;
   return program.declareWeight(registered, firstLayer, format);
@@ -101,7 +116,7 @@ FailureOr<RowsValue> StepConversion::unpack(Operation *op, Value tensor,
   if (shape.size() > 2)
     return op->emitOpError("reads the elements of a parameter of type ")
            << tensor.getType()
-           << ", which is packed for matrix products; a step reads those of "
+           << ", which is packed for matrix products; a step can only read "
               "vectors and matrices";
   RowsValue rows = defaultRows(tensor);
   rows.buffer = createRows(op->getLoc(), rows);
@@ -149,8 +164,8 @@ FailureOr<RowsValue> StepConversion::unpackConstant(Operation *op, Value tensor,
   if (!floats)
     return op->emitOpError("reads a constant of type ")
            << tensor.getType()
-           << " that f32 does not hold exactly; a step stores its constants "
-              "as f32";
+           << " that f32 cannot represent exactly; a step stores constants as "
+              "f32";
   RowsValue rows = defaultRows(tensor);
   SmallVector<int64_t> shape{rows.rows, rows.columns};
   if (rows.rows == 1)
@@ -245,7 +260,7 @@ RowsValue StepConversion::createResult(Value result, RowSpace over) {
 
 LogicalResult StepConversion::bindStepArguments() {
   if (step.isExternal())
-    return step.emitOpError("has no body to make a program of");
+    return step.emitOpError("has no body, but is to be converted to a program");
   // The signature of steps created by convert-mllm-to-llm.
   static constexpr StepField order[] = {
       StepField::token_ids, StepField::positions,    StepField::query_offsets,
@@ -310,8 +325,8 @@ LogicalResult StepConversion::checkLogits() {
       values().lookup(end->getOperand(0)).buffer.getDefiningOp<LogitsOp>())
     return success();
   return end->emitOpError(
-      "must return logits first, made in @step for the rows "
-      "that llm.select_rows chose");
+      "must return logits as the first result, computed in @step for the "
+      "rows that llm.select_rows selects");
 }
 
 LogicalResult StepConversion::declareWeight(ll::WeightOp op) {
@@ -349,15 +364,15 @@ static LogicalResult checkRows(Operation *op) {
       continue;
     if (type.getNumDynamicDims() > 1)
       return op->emitOpError("has a result of type ")
-             << type << "; in a step only the number of tokens is not known";
+             << type << "; in a step, only the number of tokens may be dynamic";
     bool hasRows = rowDimension(type.getShape()).has_value();
     if (!hasRows && isa<ll::LLMDialect>(op->getDialect()) &&
         isa<FloatType>(type.getElementType()) &&
         !isa<ll::QuantParamsOp, ll::QuantizeOp>(op))
-      return op->emitOpError("works on a value of type ")
+      return op->emitOpError("computes a value of type ")
              << type
-             << ", which is the same for all tokens; a step computes "
-                "such values in loops of linalg";
+             << ", which is the same for all tokens; in a step, use linalg "
+                "ops for such values";
   }
   return success();
 }

@@ -25,8 +25,11 @@ class StepConversion : public ProgramConversion {
 public:
   StepConversion(mlir::ModuleOp module, mlir::func::FuncOp step,
                  int64_t tokenBudget, int64_t maxLogitRows)
-      : ProgramConversion(module, /*numRanks=*/1), step(step),
-        tokenBudget(tokenBudget), maxLogitRows(maxLogitRows) {}
+      : ProgramConversion(module, /*numRanks=*/1,
+                          {/*quantizesWhenPacked=*/true,
+                           /*quantizesActivations=*/true,
+                           /*splitsAttention=*/true}),
+        step(step), tokenBudget(tokenBudget), maxLogitRows(maxLogitRows) {}
 
   mlir::LogicalResult convert();
 
@@ -44,6 +47,12 @@ public:
   /// The operand must be the step's own argument of that field.
   mlir::LogicalResult bindField(mlir::Operation *op, mlir::Value operand,
                                 StepField field) override;
+  mlir::LogicalResult bindSlots(mlir::Operation *op,
+                                mlir::Value slots) override {
+    return bindField(op, slots, StepField::slot_mapping);
+  }
+  mlir::LogicalResult bindSequences(mlir::Operation *op,
+                                    const SequenceOperands &operands) override;
   bool arePositions(mlir::Value ids) override;
   mlir::LogicalResult bindLayer(mlir::Operation *op,
                                 mlir::Value layer) override;
@@ -55,6 +64,9 @@ private:
                                        int64_t columns) override;
   mlir::FailureOr<RowsValue> checkTokens(mlir::Operation *op,
                                          RowsValue rows) override;
+  bool canIterateOver(const RowsValue &rows) const override {
+    return mlir::ShapedType::isDynamic(rows.rows);
+  }
   bool hasPlace(mlir::Value result) override { return isLogits(result); }
   std::optional<KernelWeight> givenWeight(mlir::Value tensor) override;
 
@@ -62,12 +74,12 @@ private:
   mlir::LogicalResult emitRopeTables();
   mlir::LogicalResult convertBlock(mlir::Block &block);
   mlir::LogicalResult declareWeight(mlir::llm::WeightOp op);
-  /// Says which parameters the value is, one for each layer of a run, and
+  /// Records which parameters the value represents, one for each layer, and
   /// declares them as a weight unless they are only quantized.
   mlir::LogicalResult bindParameter(mlir::Value value,
                                     llvm::ArrayRef<mllm::RegisterOp> registered,
                                     int64_t firstLayer);
-  /// What the step returns must have been made in the logits buffer.
+  /// The result of the step must have been computed in the logits buffer.
   mlir::LogicalResult checkLogits();
 
   // Runs of layers: StepLoops.cpp.
@@ -76,10 +88,11 @@ private:
   /// the step's arrays, the layer number, and rows.
   mlir::LogicalResult bindArguments(const LayerRun &run,
                                     mlir::func::FuncOp callee);
-  /// Binds the argument that the loop writes over from turn to turn.
+  /// Binds the argument that each iteration of the loop overwrites.
   void bindCarried(mlir::func::CallOp first, mlir::Value operand,
                    mlir::Value argument);
-  /// Hands what a turn returns to the next turn, and to what follows the loop.
+  /// Binds the results of an iteration for the next one, and for users of the
+  /// last one.
   mlir::LogicalResult handOn(const LayerRun &run, mlir::func::FuncOp callee);
 
   bool isLogits(mlir::Value result);
@@ -107,7 +120,7 @@ private:
   llvm::DenseMap<mlir::Value, QuantizedParameter> quantized;
   llvm::DenseMap<mlir::Value, StepField> fields;
   llvm::DenseSet<mlir::Value> layerNumbers; ///< Equal to the layer register.
-  /// What the layer register holds; nullopt where it differs by turn.
+  /// The value of the layer register; nullopt if it differs by iteration.
   std::optional<int64_t> currentLayer = 0;
   llvm::SmallVector<RopeTable> ropeTables;
   int64_t numLoops = 0;

@@ -87,9 +87,9 @@ LogicalResult StepConversion::handOn(const LayerRun &run, func::FuncOp callee) {
       return failure();
     RowsValue own = values().lookup(argument);
     if (isOverwritten(next->buffer, value))
-      return end->emitOpError("hands result ")
+      return end->emitOpError("passes result ")
              << result << " to the next layer in a buffer that another result "
-             << "is copied to; a loop cannot exchange its values";
+             << "overwrites; a loop over layers cannot exchange carried values";
     copyRows(end->getLoc(), *next, own);
     bind(value, own);
     written[own.buffer] = value;
@@ -101,8 +101,8 @@ LogicalResult StepConversion::handOn(const LayerRun &run, func::FuncOp callee) {
       RowsValue bound = values().lookup(value);
       if (isOverwritten(bound.buffer, value))
         return end->emitOpError("returns result ")
-               << result.getResultNumber() << " in a buffer that the next "
-               << "layer's value is copied to";
+               << result.getResultNumber() << " in a buffer that the value "
+               << "for the next layer overwrites";
       bind(result, bound);
       // A value that is returned twice is used by two results.
       if (!returned.insert(bound.buffer).second)
@@ -114,12 +114,13 @@ LogicalResult StepConversion::handOn(const LayerRun &run, func::FuncOp callee) {
 LogicalResult StepConversion::convertRun(const LayerRun &run) {
   func::CallOp first = run.calls.front();
   if (first->getParentOp() != step)
-    return first.emitOpError("stands in a function that is called itself; a "
-                             "layer has no layers: inline its modules first");
+    return first.emitOpError(
+        "is in a function that is called from @step; calls "
+        "in layers are not supported, inline them first");
   auto callee = module.lookupSymbol<func::FuncOp>(first.getCallee());
   if (!callee || callee.isExternal())
     return first.emitOpError("calls @")
-           << first.getCallee() << ", which has no body to make a program of";
+           << first.getCallee() << ", which has no body";
   if (failed(bindArguments(run, callee)))
     return failure();
 

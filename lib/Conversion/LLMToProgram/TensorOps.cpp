@@ -47,7 +47,7 @@ SmallVector<int64_t> bufferStrides(ArrayRef<int64_t> shape) {
 
 /// Uninitialized results have no buffer, since they are not read, unless they
 /// are empty.
-static LogicalResult leaveUnwritten(ProgramConversion &c, Value result) {
+static LogicalResult leaveUninitialized(ProgramConversion &c, Value result) {
   if (llvm::is_contained(tensorShape(result.getType()), 0))
     c.createResult(result);
   return success();
@@ -55,7 +55,7 @@ static LogicalResult leaveUnwritten(ProgramConversion &c, Value result) {
 
 /// Whether the elements are those of a tensor.empty, possibly moved. Folding
 /// creates these: a reshape of a fill becomes a fill of the reshaped tensor.
-static bool isUnwritten(ProgramConversion &c, Value tensor) {
+static bool isUninitialized(ProgramConversion &c, Value tensor) {
   return isa_and_nonnull<tensor::EmptyOp, tensor::ExpandShapeOp,
                          tensor::CollapseShapeOp, tensor::ExtractSliceOp,
                          tensor::ConcatOp>(tensor.getDefiningOp()) &&
@@ -63,7 +63,7 @@ static bool isUnwritten(ProgramConversion &c, Value tensor) {
 }
 
 /// Whether the user overwrites all elements, or only moves them.
-static bool mayBeUnwritten(OpOperand &use) {
+static bool mayBeUninitialized(OpOperand &use) {
   Operation *user = use.getOwner();
   if (auto op = dyn_cast<linalg::LinalgOp>(user))
     return op.isDpsInit(&use) && op.getNumReductionLoops() == 0 &&
@@ -77,8 +77,8 @@ static bool mayBeUnwritten(OpOperand &use) {
 /// If the elements are read, for example as initial values of a loop, they are
 /// zeros, as in the interpreter.
 static LogicalResult convert(ProgramConversion &c, tensor::EmptyOp op) {
-  if (llvm::all_of(op->getUses(), mayBeUnwritten))
-    return leaveUnwritten(c, op.getResult());
+  if (llvm::all_of(op->getUses(), mayBeUninitialized))
+    return leaveUninitialized(c, op.getResult());
   OpBuilder b(op);
   auto zero = arith::ConstantOp::create(
       b, op.getLoc(), b.getZeroAttr(op.getType().getElementType()));
@@ -94,16 +94,17 @@ static LogicalResult convert(ProgramConversion &c, tensor::EmptyOp op) {
 
 /// The same elements in the same order: another view of the same rows.
 static LogicalResult convertReshape(ProgramConversion &c, Operation *op) {
-  if (isUnwritten(c, op->getOperand(0)))
-    return leaveUnwritten(c, op->getResult(0));
+  if (isUninitialized(c, op->getOperand(0)))
+    return leaveUninitialized(c, op->getResult(0));
   FailureOr<RowsValue> x = c.lookup(op, op->getOperand(0));
   if (failed(x))
     return failure();
   bool hasRows =
       rowDimension(tensorShape(op->getResult(0).getType())).has_value();
   if (hasRows && !ShapedType::isDynamic(x->rows))
-    return op->emitOpError("takes a value that is the same for all tokens as "
-                           "one row for each of them");
+    return op->emitOpError(
+        "uses a value that is the same for all tokens as one "
+        "row per token");
   if (ShapedType::isDynamic(x->rows) &&
       rowColumns(op->getResult(0)) != x->columns)
     return op->emitOpError("moves elements between rows of the step");
@@ -150,9 +151,9 @@ static FailureOr<bool> hasKnownOffsets(OffsetSizeAndStrideOpInterface op,
   bool isKnown = isStatic(op.getStaticOffsets());
   if (!takesAllRows(op, shape) || !isStatic(op.getStaticStrides()) ||
       (!isKnown && rowDimension(shape)))
-    return op->emitOpError("takes a slice whose size is not known before it "
-                           "runs; a program needs constant sizes and strides, "
-                           "and in a step all tokens");
+    return op->emitOpError("has a slice of dynamic size; a program requires "
+                           "constant sizes and strides, and in a step all "
+                           "tokens");
   return isKnown;
 }
 
@@ -160,8 +161,8 @@ static LogicalResult convert(ProgramConversion &c, tensor::ExtractSliceOp op) {
   FailureOr<bool> isKnown = hasKnownOffsets(op, op.getSourceType().getShape());
   if (failed(isKnown))
     return failure();
-  if (isUnwritten(c, op.getSource()))
-    return leaveUnwritten(c, op.getResult());
+  if (isUninitialized(c, op.getSource()))
+    return leaveUninitialized(c, op.getResult());
   FailureOr<RowsValue> x = c.lookup(op, op.getSource());
   if (failed(x))
     return failure();
@@ -187,10 +188,13 @@ static LogicalResult convert(ProgramConversion &c, tensor::ExtractSliceOp op) {
 static LogicalResult convert(ProgramConversion &c, tensor::ConcatOp op) {
   if (rowDimension(op.getResultType().getShape()) ==
       static_cast<int64_t>(op.getDim()))
-    return op.emitOpError("joins the rows of tensors, which a step cannot");
-  auto isNothing = [&](Value input) { return isUnwritten(c, input); };
-  if (llvm::all_of(op.getInputs(), isNothing))
-    return leaveUnwritten(c, op.getResult());
+    return op.emitOpError("concatenates tensors along the token dimension, "
+                          "which a step does not support");
+  auto isUninitializedInput = [&](Value input) {
+    return isUninitialized(c, input);
+  };
+  if (llvm::all_of(op.getInputs(), isUninitializedInput))
+    return leaveUninitialized(c, op.getResult());
   int64_t dim = op.getDim(), at = 0;
   SmallVector<int64_t> strides = bufferStrides(op.getResultType().getShape());
   FailureOr<RowSpace> over = commonRows(c, op, op.getInputs());
@@ -199,7 +203,7 @@ static LogicalResult convert(ProgramConversion &c, tensor::ConcatOp op) {
   RowsValue out = c.createResult(op.getResult(), *over);
   for (Value input : op.getInputs()) {
     ArrayRef<int64_t> shape = tensorShape(input.getType());
-    if (isNothing(input)) {
+    if (isUninitializedInput(input)) {
       at += shape[dim];
       continue;
     }
@@ -226,7 +230,7 @@ static LogicalResult convert(ProgramConversion &c, tensor::InsertSliceOp op) {
   if (failed(x))
     return failure();
   RowsValue out;
-  if (isUnwritten(c, op.getDest())) {
+  if (isUninitialized(c, op.getDest())) {
     out = c.createResult(op.getResult(), x->over);
   } else {
     FailureOr<RowsValue> before = c.lookup(op, op.getDest());

@@ -75,6 +75,7 @@ void eraseModelCalls(ModuleOp module) {
 }
 
 void makeFunctionsOfSubGraphs(ModuleOp module) {
+  module.getContext()->loadDialect<func::FuncDialect>();
   llvm::StringSet<> called;
   module.walk([&](mllm::CallGraphOp call) {
     if (call->getParentOfType<mllm::SubGraphOp>())
@@ -105,12 +106,12 @@ static Type plainType(Value value) {
     return op ? op->emitOpError() : emitError(value.getLoc(), "an argument ");
   };
   if (!tensor.hasStaticShape()) {
-    report() << "has the type " << tensor
-             << "; code of functions is made for sizes that are known";
+    report() << "has the type " << tensor << "; functions require static sizes";
     return {};
   }
   if (mllm::deviceOf(tensor) != mllm::Device::CPU) {
-    report() << "has the type " << tensor << "; code is made for the CPU";
+    report() << "has the type " << tensor
+             << "; only tensors on the CPU can be compiled";
     return {};
   }
   return RankedTensorType::get(tensor.getShape(), tensor.getElementType());

@@ -103,8 +103,9 @@ static Value rotate(OpLowering &l, Value x, Value sin, Value cos,
 }
 
 /// Replaces the op by `rotated` of x [sequences, tokens, heads, head size].
+template <typename OpTy>
 static LogicalResult
-replaceByRotation(OpLowering &l, mllm::RoPEOp op,
+replaceByRotation(OpLowering &l, OpTy op,
                   llvm::function_ref<Value(Value)> rotated) {
   RankedTensorType type = OpLowering::type(op.getX());
   Value x = l.reshape(op.getX(), withSequences(type.getShape()));
@@ -176,18 +177,12 @@ static LogicalResult lower(OpLowering &l, mllm::VisionRoPEOp op) {
 }
 
 static LogicalResult lower(OpLowering &l, mllm::MultimodalRoPEOp op) {
-  RankedTensorType type = OpLowering::type(op.getX());
-  Value x = l.reshape(op.getX(), withSequences(type.getShape()));
   if (OpLowering::type(op.getSin()).getShape().back() == 0)
     return l.replace(op.getX());
-  bool headsFirst = op.getLayout() == "bhsd";
-  if (headsFirst)
-    x = exchangeHeads(l, x);
-  x = rotate(l, x, joinPlanes(l, op.getSin(), op.getMropeSection()),
-             joinPlanes(l, op.getCos(), op.getMropeSection()), 1.0);
-  if (headsFirst)
-    x = exchangeHeads(l, x);
-  return l.replace(l.reshape(x, type.getShape()));
+  return replaceByRotation(l, op, [&](Value x) {
+    return rotate(l, x, joinPlanes(l, op.getSin(), op.getMropeSection()),
+                  joinPlanes(l, op.getCos(), op.getMropeSection()), 1.0);
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -222,9 +217,9 @@ static func::FuncOp onlyRoot(Operation *op) {
 static LogicalResult checkOwnsCache(OpLowering &l, mllm::KVCacheOp op) {
   func::FuncOp root = onlyRoot(op);
   if (!root)
-    return l.refuse() << "it stands in a loop, or in a function that is called "
-                         "again, and adds to its cache each time; the sizes of "
-                         "a function are known before it runs";
+    return l.refuse()
+           << "it may be executed more than once, and each time adds to "
+              "its cache; in a function, caches have static sizes";
   auto function = op->getParentOfType<func::FuncOp>();
   WalkResult walk =
       function->getParentOfType<ModuleOp>().walk([&](mllm::KVCacheOp other) {
@@ -234,10 +229,10 @@ static LogicalResult checkOwnsCache(OpLowering &l, mllm::KVCacheOp op) {
         return isShared ? WalkResult::interrupt() : WalkResult::advance();
       });
   if (walk.wasInterrupted())
-    return l.refuse() << "another function that runs with it adds to the cache "
-                         "of layer "
-                      << op.getLayer()
-                      << " too; the caches of a function are its own";
+    return l.refuse()
+           << "another function of the same call tree also adds to the "
+              "cache of layer "
+           << op.getLayer() << "; only one function may add to a cache";
   return success();
 }
 
@@ -248,10 +243,9 @@ static LogicalResult lower(OpLowering &l, mllm::KVCacheOp op) {
   int64_t tokens = op.getTokenDim(), heads = op.getHeadDim();
   LoweringState::Cache &cache = l.state.caches[op.getLayer()];
   if (cache.region && !cache.region->isAncestor(op->getParentRegion()))
-    return l.refuse() << "a branch before it may have added to the cache of "
-                         "layer "
-                      << op.getLayer()
-                      << "; the sizes of a function are known before it runs";
+    return l.refuse()
+           << "a preceding branch may have added to the cache of layer "
+           << op.getLayer() << "; in a function, caches have static sizes";
   cache.region = op->getParentRegion();
   SmallVector<Value> results;
   for (auto [held, input, result] :
@@ -260,10 +254,9 @@ static LogicalResult lower(OpLowering &l, mllm::KVCacheOp op) {
     held = held ? l.concat({held, input}, tokens) : input;
     RankedTensorType all = OpLowering::type(held);
     if (all.getDimSize(tokens) != to.getDimSize(tokens))
-      return l.refuse() << "it gives " << to << ", but its cache then holds "
-                        << all
-                        << "; the caches of a function are empty before it "
-                           "runs";
+      return l.refuse() << "its result has the type " << to
+                        << ", but its cache then holds " << all
+                        << "; caches are empty when a function starts";
     results.push_back(l.repeat(
         held, heads,
         to.getDimSize(heads) / std::max<int64_t>(all.getDimSize(heads), 1)));
@@ -301,9 +294,10 @@ namespace {
 /// Additional features of the attention ops.
 struct AttentionOptions {
   bool causal = true;
-  FloatAttr scale;
-  IntegerAttr window;
-  Value sinks;
+  FloatAttr scale = {};
+  IntegerAttr window = {};
+  Value sinks = {};
+  FloatAttr softCap = {};
 };
 } // namespace
 
@@ -317,20 +311,21 @@ static Value attend(OpLowering &l, RankedTensorType result, Value q, Value k,
   auto mixedType = result.clone(withSequences(result.getShape()));
   Value mixed = ll::AttentionOp::create(
       l.b(), mixedType, inRanks(q), inRanks(k), inRanks(v), /*mask=*/Value(),
-      options.sinks, options.causal, {}, {}, options.scale, options.window, {},
-      {});
+      options.sinks, options.causal, {}, {}, options.scale, options.window,
+      options.softCap, {});
   return l.reshape(mixed, result.getShape());
 }
 
 static LogicalResult lower(OpLowering &l, mllm::FlashAttention2Op op) {
-  return l.replace(attend(l, l.resultType(), op.getQ(), op.getK(), op.getV(),
-                          {op.getCausal(), op.getScaleAttr(), {}, {}}));
+  return l.replace(
+      attend(l, l.resultType(), op.getQ(), op.getK(), op.getV(),
+             {op.getCausal(), op.getScaleAttr(), {}, {}, op.getSoftCapAttr()}));
 }
 
 static LogicalResult lower(OpLowering &l, mllm::FlashAttention2SwaSinkOp op) {
-  return l.replace(attend(
-      l, l.resultType(), op.getQ(), op.getK(), op.getV(),
-      {true, op.getScaleAttr(), op.getSlidingWindowAttr(), op.getSAux()}));
+  return l.replace(attend(l, l.resultType(), op.getQ(), op.getK(), op.getV(),
+                          {true, op.getScaleAttr(), op.getSlidingWindowAttr(),
+                           op.getSAux(), op.getSoftCapAttr()}));
 }
 
 static LogicalResult lower(OpLowering &l, mllm::RadixAttnSwaSinkOp op) {

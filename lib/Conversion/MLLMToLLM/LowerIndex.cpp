@@ -38,9 +38,7 @@ struct Reduction {
 static Reduction reductionOf(OpLowering &l, RankedTensorType x,
                              std::optional<int64_t> dim) {
   Reduction r;
-  auto goes = [&](int64_t d) {
-    return !dim || d == OpLowering::dimOf(*dim, x.getRank());
-  };
+  auto goes = [&](int64_t d) { return !dim || d == dimOf(*dim, x.getRank()); };
   unsigned kept = 0, rank = static_cast<unsigned>(x.getRank());
   for (unsigned d = 0; d < rank; ++d)
     kept += !goes(d);
@@ -150,7 +148,7 @@ static LogicalResult
 replaceBySort(OpLowering &l, OpTy op,
               llvm::function_ref<SmallVector<Value>(Value)> sort) {
   RankedTensorType x = OpLowering::type(op.getX());
-  int64_t rank = x.getRank(), dim = OpLowering::dimOf(op.getDim(), rank);
+  int64_t rank = x.getRank(), dim = dimOf(op.getDim(), rank);
   bool isLast = dim == rank - 1;
   bool hasTokens = !x.hasStaticShape();
   if (isLast && (!hasTokens || (rank == 2 && x.isDynamicDim(0))))
@@ -264,15 +262,15 @@ static LogicalResult lower(OpLowering &l, mllm::IndexOp op) {
   if (chosen.empty())
     return l.replace(sliced);
   // The indexed dimensions, made adjacent and collapsed.
-  bool neighbours =
+  bool areAdjacent =
       chosen.back() - chosen.front() + 1 == static_cast<int64_t>(chosen.size());
-  int64_t place = neighbours ? chosen.front() : 0;
+  int64_t place = areAdjacent ? chosen.front() : 0;
   SmallVector<int64_t> axes, chosenSizes, shape;
   for (int64_t d = 0; d < x.getRank(); ++d)
     if (!llvm::is_contained(chosen, d))
       axes.push_back(d);
   axes.insert(axes.begin() + place, chosen.begin(), chosen.end());
-  Value gathered = neighbours ? sliced : l.transpose(sliced, axes);
+  Value gathered = areAdjacent ? sliced : l.transpose(sliced, axes);
   int64_t together = 1;
   for (int64_t d : chosen) {
     chosenSizes.push_back(sizes[d]);

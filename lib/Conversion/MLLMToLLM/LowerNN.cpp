@@ -50,8 +50,8 @@ static LogicalResult lower(OpLowering &l, mllm::EmbeddingOp op) {
   int64_t columns = result.getShape().back();
   RankedTensorType type = OpLowering::type(op.getIds());
   if (!type.hasStaticShape() && type.getRank() != 1)
-    return l.refuse() << "it looks up several ids of a token; a step looks up "
-                         "its own ids and positions";
+    return l.refuse() << "it looks up several ids per token; a step looks up "
+                         "only token ids and positions";
   int64_t tokens =
       type.hasStaticShape() ? type.getNumElements() : ShapedType::kDynamic;
   Value ids = op.getIds();
@@ -187,7 +187,7 @@ static LogicalResult lower(OpLowering &l, mllm::SoftmaxOp op) {
     axes.push_back(d);
   // A transposition that exchanges the axis and the last one, and is its own
   // inverse.
-  std::swap(axes[OpLowering::dimOf(op.getAxis(), x.getRank())], axes.back());
+  std::swap(axes[dimOf(op.getAxis(), x.getRank())], axes.back());
   bool isLast = axes.back() == x.getRank() - 1;
   Value input = isLast ? op.getX() : l.transpose(op.getX(), axes);
   SmallVector<int64_t> shape(OpLowering::type(input).getShape());

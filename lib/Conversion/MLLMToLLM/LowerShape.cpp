@@ -31,8 +31,7 @@ static LogicalResult lower(OpLowering &l, mllm::TransposeOp op) {
   SmallVector<int64_t> axes;
   for (int64_t d = 0; d < rank; ++d)
     axes.push_back(d);
-  std::swap(axes[OpLowering::dimOf(op.getDim0(), rank)],
-            axes[OpLowering::dimOf(op.getDim1(), rank)]);
+  std::swap(axes[dimOf(op.getDim0(), rank)], axes[dimOf(op.getDim1(), rank)]);
   return l.replace(l.transpose(op.getX(), axes));
 }
 
@@ -44,7 +43,7 @@ static LogicalResult lower(OpLowering &l, mllm::PermuteOp op) {
   int64_t rank = OpLowering::type(op.getX()).getRank();
   SmallVector<int64_t> axes;
   for (int64_t axis : op.getAxes())
-    axes.push_back(OpLowering::dimOf(axis, rank));
+    axes.push_back(dimOf(axis, rank));
   return l.replace(l.transpose(op.getX(), axes));
 }
 
@@ -87,8 +86,7 @@ static LogicalResult lowerNothing(OpLowering &l, OpTy) {
 //===----------------------------------------------------------------------===//
 
 static LogicalResult lower(OpLowering &l, mllm::SplitOp op) {
-  int64_t dim =
-      OpLowering::dimOf(op.getDim(), OpLowering::type(op.getX()).getRank());
+  int64_t dim = dimOf(op.getDim(), OpLowering::type(op.getX()).getRank());
   SmallVector<Value> parts;
   int64_t at = 0;
   for (Value part : op.getParts()) {
@@ -102,13 +100,13 @@ static LogicalResult lower(OpLowering &l, mllm::SplitOp op) {
 }
 
 static LogicalResult lower(OpLowering &l, mllm::ConcatOp op) {
-  return l.replace(l.concat(
-      op.getParts(), OpLowering::dimOf(op.getDim(), l.resultType().getRank())));
+  return l.replace(
+      l.concat(op.getParts(), dimOf(op.getDim(), l.resultType().getRank())));
 }
 
 static LogicalResult lower(OpLowering &l, mllm::StackOp op) {
   RankedTensorType result = l.resultType();
-  int64_t dim = OpLowering::dimOf(op.getDim(), result.getRank());
+  int64_t dim = dimOf(op.getDim(), result.getRank());
   SmallVector<int64_t> shape(result.getShape());
   shape[dim] = 1;
   SmallVector<Value> parts;
@@ -120,7 +118,7 @@ static LogicalResult lower(OpLowering &l, mllm::StackOp op) {
 static LogicalResult lower(OpLowering &l, mllm::RepeatOp op) {
   int64_t rank = l.resultType().getRank();
   return l.replace(
-      l.repeat(op.getX(), OpLowering::dimOf(op.getDim(), rank), op.getTimes()));
+      l.repeat(op.getX(), dimOf(op.getDim(), rank), op.getTimes()));
 }
 
 static LogicalResult lower(OpLowering &l, mllm::SliceOp op) {
@@ -160,7 +158,7 @@ static int64_t sourceOf(mllm::PadMode mode, int64_t place, int64_t size) {
   case mllm::PadMode::Constant:
     break;
   }
-  llvm_unreachable("a constant comes from nowhere");
+  llvm_unreachable("constant padding has no source element");
 }
 
 Value padDimension(OpLowering &l, Value x, int64_t dim, int64_t low,

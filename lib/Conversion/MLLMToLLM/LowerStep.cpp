@@ -41,16 +41,30 @@ static LogicalResult lower(OpLowering &l, mllm::RoPEOp op) {
           .getResult());
 }
 
-static LogicalResult lower(OpLowering &l, mllm::FlashAttention2Op op) {
+/// Attention over the cache whose keys and values the op reads.
+template <typename OpTy>
+static LogicalResult attend(OpLowering &l, OpTy op, bool causal,
+                            IntegerAttr window, Value sinks) {
   StepFunction &step = *l.state.step;
   Value layer = step.layer(l.b(), getCacheOp(op).getLayer());
   return l.replace(
-      ll::PagedAttentionOp::create(l.b(), op.getQ(), step.getCache(),
-                                   step.piece(BatchPiece::BlockTables),
-                                   step.piece(BatchPiece::SeqLens),
-                                   step.piece(BatchPiece::QueryOffsets), layer,
-                                   op.getScaleAttr(), op.getCausal())
+      ll::PagedAttentionOp::create(
+          l.b(), l.resultType(), op.getQ(), step.getCache(),
+          step.piece(BatchPiece::BlockTables), step.piece(BatchPiece::SeqLens),
+          step.piece(BatchPiece::QueryOffsets), layer, /*mask=*/Value(), sinks,
+          causal, /*num_heads=*/IntegerAttr(), /*head_dim=*/IntegerAttr(),
+          op.getScaleAttr(), window, op.getSoftCapAttr(),
+          /*alibi_slopes=*/DenseF64ArrayAttr())
           .getResult());
+}
+
+static LogicalResult lower(OpLowering &l, mllm::FlashAttention2Op op) {
+  return attend(l, op, op.getCausal(), /*window=*/{}, /*sinks=*/{});
+}
+
+static LogicalResult lower(OpLowering &l, mllm::FlashAttention2SwaSinkOp op) {
+  return attend(l, op, /*causal=*/true, op.getSlidingWindowAttr(),
+                op.getSAux());
 }
 
 /// Attention reads keys and values from the cache; the results of the op have
@@ -70,6 +84,7 @@ void addStepLowerings(LoweringTable &table) {
   table.addForSteps<mllm::PositionsOp>(lower);
   table.addForSteps<mllm::RoPEOp>(lower);
   table.addForSteps<mllm::FlashAttention2Op>(lower);
+  table.addForSteps<mllm::FlashAttention2SwaSinkOp>(lower);
   table.addForSteps<mllm::KVCacheOp>(lower);
 }
 

@@ -65,12 +65,13 @@ LogicalResult checkEntry(mllm::SubGraphOp entry, SymbolTable &symbols) {
            << "is the entry, so it must be (token ids [tokens]) -> (logits "
               "[tokens, vocabulary]), not "
            << entry.getFunctionType();
-  Operation *taken = symbols.lookup(kStepName);
-  if (!taken || taken == entry)
+  Operation *other = symbols.lookup(kStepName);
+  if (!other || other == entry)
     return success();
-  InFlightDiagnostic diag = entry.emitOpError() << "becomes @" << kStepName
-                                                << ", but that is taken";
-  diag.attachNote(taken->getLoc()) << "taken here";
+  InFlightDiagnostic diag = entry.emitOpError()
+                            << "is converted to @" << kStepName
+                            << ", but another op has this name; rename it";
+  diag.attachNote(other->getLoc()) << "the other op is here";
   return diag;
 }
 
@@ -102,7 +103,7 @@ struct SelectRowsBeforeLoops : OpRewritePattern<llm::SelectRowsOp> {
   LogicalResult matchAndRewrite(llm::SelectRowsOp select,
                                 PatternRewriter &rewriter) const override {
     auto loops = select.getX().getDefiningOp<linalg::GenericOp>();
-    if (!loops || !loops->hasOneUse() || !goesByRows(loops))
+    if (!loops || !loops->hasOneUse() || !isRowWise(loops))
       return failure();
     SmallVector<Value> inputs;
     for (OpOperand *input : loops.getDpsInputOperands()) {
@@ -132,7 +133,7 @@ private:
     return type && !type.hasStaticShape();
   }
   /// Whether the rows of the operand, if any, are those of the first loop.
-  static bool goesByRows(linalg::GenericOp loops, OpOperand &operand) {
+  static bool isRowWise(linalg::GenericOp loops, OpOperand &operand) {
     AffineMap map = loops.getMatchingIndexingMap(&operand);
     if (!hasRows(operand.get()))
       return !map.isFunctionOfDim(0);
@@ -143,7 +144,7 @@ private:
              return expr.isFunctionOfDim(0);
            });
   }
-  static bool goesByRows(linalg::GenericOp loops) {
+  static bool isRowWise(linalg::GenericOp loops) {
     if (loops->getNumResults() != 1 || loops.getNumReductionLoops() != 0 ||
         !loops.getBlock()->getArguments().back().use_empty())
       return false;
@@ -152,7 +153,7 @@ private:
         return false;
     return llvm::all_of(loops->getOpOperands(), [&](OpOperand &operand) {
       // Rows of integers cannot be selected.
-      return goesByRows(loops, operand) &&
+      return isRowWise(loops, operand) &&
              (!hasRows(operand.get()) ||
               isa<FloatType>(getElementTypeOrSelf(operand.get().getType())));
     });

@@ -46,7 +46,7 @@ Value OpLowering::plainParameter(FlatSymbolRefAttr symbol) {
   if (isa<RankedTensorType>(value.getType()))
     return value;
   refuse() << "parameter " << symbol << " is stored as " << value.getType()
-           << ", of which only projections and tables can be";
+           << ", which only projections and embeddings support";
   return {};
 }
 
@@ -88,19 +88,6 @@ Value OpLowering::constant(const reference::Tensor &numbers) {
     values.push_back(static_cast<float>(number));
   auto type = RankedTensorType::get(numbers.shape, builder.getF32Type());
   return constant(DenseElementsAttr::get(type, ArrayRef(values)));
-}
-
-/// The number of elements before, in and after the dynamic dimension; for
-/// static shapes all are after it.
-static SmallVector<int64_t> aroundTokens(ArrayRef<int64_t> shape) {
-  SmallVector<int64_t> result{1};
-  for (int64_t size : shape) {
-    if (ShapedType::isDynamic(size))
-      result.append({size, 1});
-    else
-      result.back() *= size;
-  }
-  return result;
 }
 
 /// The dimensions of a tensor that are collapsed to each of `whole`, in order;
@@ -153,8 +140,6 @@ Value OpLowering::reshape(Value x, ArrayRef<int64_t> shape) {
     return tensor::CollapseShapeOp::create(builder, typeOf({}), x,
                                            ArrayRef<ReassociationIndices>());
   SmallVector<int64_t> wanted = joinedShape(shape);
-  assert(aroundTokens(joined) == aroundTokens(wanted) &&
-         "a reshape moves elements between tokens");
   x = matchUnitSizes(x, wanted);
   if (ArrayRef(wanted) == shape)
     return x;
@@ -187,6 +172,8 @@ Value OpLowering::matchUnitSizes(Value x, ArrayRef<int64_t> shape) {
   if (from == shape)
     return x;
   SmallVector<int64_t> rest = withoutUnits(from);
+  assert(rest == withoutUnits(shape) &&
+         "a reshape moves elements between tokens");
   if (rest.empty())
     rest = {1};
   auto to = type(x).clone(rest);
@@ -198,17 +185,10 @@ Value OpLowering::matchUnitSizes(Value x, ArrayRef<int64_t> shape) {
   return x;
 }
 
-static std::optional<int64_t> tokenDimension(ArrayRef<int64_t> shape) {
-  const auto *dynamic = llvm::find_if(shape, ShapedType::isDynamic);
-  if (dynamic == shape.end())
-    return std::nullopt;
-  return dynamic - shape.begin();
-}
-
 Value OpLowering::asRows(Value x, int64_t tail) {
   ArrayRef<int64_t> shape = type(x).getShape();
   int64_t rows = 1, columns = 1, rank = type(x).getRank();
-  std::optional<int64_t> tokens = tokenDimension(shape);
+  std::optional<int64_t> tokens = rowDimension(shape);
   SmallVector<int64_t> axes;
   if (tokens)
     axes.push_back(*tokens);
@@ -229,7 +209,7 @@ Value OpLowering::asRows(Value x, int64_t tail) {
 }
 
 Value OpLowering::fromRows(Value rows, ArrayRef<int64_t> shape) {
-  std::optional<int64_t> tokens = tokenDimension(shape);
+  std::optional<int64_t> tokens = rowDimension(shape);
   if (!tokens || *tokens == 0)
     return reshape(rows, shape);
   // Moves tokens first, and then to their position.
@@ -250,9 +230,8 @@ OpLowering::mapRows(Value x, llvm::function_ref<SmallVector<Value>(Value)> f) {
   constexpr int64_t maxRows = 1024;
   int64_t groups = from.getDimSize(1), columns = from.getDimSize(2);
   if (groups < 1 || groups > maxRows) {
-    refuse() << "it works on " << groups
-             << " rows of each token one after the other; a step has kernels "
-                "for 1 to "
+    refuse() << "it processes " << groups
+             << " rows of each token separately; a step supports 1 to "
              << maxRows;
     return {};
   }
@@ -492,8 +471,8 @@ LogicalResult OpLowering::replace(ValueRange values) {
     if (!value)
       return failure(); // Reported at its creation.
     if (result.getType() != value.getType())
-      return refuse() << "it gives " << value.getType() << " where "
-                      << result.getType() << " is expected";
+      return refuse() << "its lowering has the result type " << value.getType()
+                      << ", expected " << result.getType();
   }
   op->replaceAllUsesWith(values);
   op->erase();

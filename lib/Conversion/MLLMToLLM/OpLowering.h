@@ -32,6 +32,7 @@
 #ifndef LLMIR_LIB_CONVERSION_MLLMTOLLM_OPLOWERING_H
 #define LLMIR_LIB_CONVERSION_MLLMTOLLM_OPLOWERING_H
 
+#include "llmir/Conversion/Dimensions.h"
 #include "llmir/Conversion/MLLMToLLM.h"
 #include "llmir/Dialect/MLLM/MLLMLinalgOps.h"
 #include "llmir/Reference/Tensor.h"
@@ -87,10 +88,6 @@ public:
   }
   static mlir::RankedTensorType type(mlir::Value tensor) {
     return llvm::cast<mlir::RankedTensorType>(tensor.getType());
-  }
-  /// The index of a dimension, which may be negative to count from the end.
-  static int64_t dimOf(int64_t dim, int64_t rank) {
-    return dim < 0 ? dim + rank : dim;
   }
 
   //===--------------------------------------------------------------------===//

@@ -53,9 +53,9 @@ LogicalResult SequenceDropper::drop(Value value) {
   if (!without)
     return emitError(value.getLoc(), "a value has the type ")
            << type
-           << ", which does not begin with the model's one sequence; a step "
-              "takes ops that treat sequence and tokens as its inputs have "
-              "them";
+           << ", whose first dimension is not the sequence dimension of size "
+              "1; in a step, every value computed from the token ids must "
+              "keep it";
   value.setType(without);
   dropped.insert(value);
   return success();
@@ -74,7 +74,8 @@ LogicalResult SequenceDropper::dropFromAttributes(Operation &op, Value of) {
   int64_t rank = tensorType(of).getRank() + 1;
   Builder b(op.getContext());
   auto refuse = [&] {
-    return op.emitOpError("works on the dimension of the model's one sequence");
+    return op.emitOpError(
+        "operates on the sequence dimension, which a step does not have");
   };
   for (StringRef name : {"dim", "axis", "dim0", "dim1"}) {
     auto dim = op.getAttrOfType<IntegerAttr>(name);
@@ -125,9 +126,9 @@ LogicalResult SequenceDropper::dropFromConstant(OpOperand &operand,
   RankedTensorType without = withoutSequences(type);
   Operation *op = operand.getOwner();
   if (!without)
-    return op->emitOpError("combines the model's one sequence with a value of "
-                           "type ")
-           << type;
+    return op->emitOpError(
+               "combines the sequence dimension with a value of type ")
+           << type << ", whose first size is not 1";
   OpBuilder builder(op);
   operand.set(ViewOp::create(builder, op->getLoc(), without, operand.get()));
   return success();
@@ -141,13 +142,13 @@ LogicalResult SequenceDropper::drop(Operation &op) {
     return success();
   if (isa<Conv1DOp, Conv2DOp, Conv3DOp, InterpolateOp, LayerNorm2DOp, STFTOp,
           ISTFTOp>(op))
-    return op.emitOpError("works on a batch, which the model's one sequence is "
-                          "no part of in a step");
+    return op.emitOpError("operates on a batch, but a step has no sequence "
+                          "dimension");
   if (isa<CallGraphOp>(op))
     for (OpOperand &operand : op.getOpOperands())
       if (!hasSequence(operand.get()))
-        return op.emitOpError("passes a value without the model's sequence "
-                              "beside one that has it");
+        return op.emitOpError("has operands with and without the sequence "
+                              "dimension; pass values of the same form");
   for (Value result : op.getResults())
     if (failed(drop(result)))
       return failure();
@@ -194,8 +195,8 @@ static LogicalResult dropSequences(ModuleOp module, SubGraphOp entry) {
   if (!withoutSequences(ids))
     return entry.emitOpError()
            << "takes token ids of type " << ids
-           << "; a step is made from a trace of one sequence, and batches are "
-              "those of the llm dialect";
+           << "; a step requires a trace of one sequence, with ids of shape "
+              "[1, tokens]";
   // Others are not part of the step.
   SmallVector<SubGraphOp> reached = {entry};
   llvm::SmallPtrSet<Operation *, 32> seen = {entry};

@@ -55,19 +55,19 @@ static std::optional<TensorFormat> formatOf(mllm::QuantAttr quant) {
 static LogicalResult checkAnnotation(mllm::LinearOp op, mllm::QuantAttr quant,
                                      Type weight) {
   if (!schemeOf(quant) && !formatOf(quant))
-    return op.emitOpError("has a matrix to be stored as ")
+    return op.emitOpError("has weights of the format ")
            << quant
-           << ", which the compiler has no form for; it stores int8 and int4 "
-              "with a scale for each row or for 32, 64 or 128 numbers of one, "
-              "and the formats q8_0 and q4_0";
+           << ", which is not supported; use int8 or int4 with a scale for "
+              "each row or for each 32, 64 or 128 elements of a row, or the "
+              "formats q8_0 and q4_0";
   auto type = dyn_cast<RankedTensorType>(weight);
   if (!type)
-    return op.emitOpError("has a matrix to be stored as ")
-           << quant << ", which is stored in few bits already";
+    return op.emitOpError("has weights of the format ")
+           << quant << ", but the parameter is already quantized";
   const int64_t row = type.getShape().back();
   if (quant.getBlock() != 0 && row % quant.getBlock() != 0)
-    return op.emitOpError("has a matrix of rows of ")
-           << row << " numbers, which are no whole blocks of "
+    return op.emitOpError("has weights with rows of ")
+           << row << " elements, which is not a multiple of the block size "
            << quant.getBlock();
   return success();
 }
@@ -78,9 +78,10 @@ static LogicalResult checkAgreement(mllm::LinearOp op, mllm::LinearOp earlier) {
       op->getAttr(mllm::kQuantInputsAttr) ==
           earlier->getAttr(mllm::kQuantInputsAttr))
     return success();
-  InFlightDiagnostic diag = op.emitOpError("has a matrix to be stored in "
-                                           "another way than another op says");
-  diag.attachNote(earlier.getLoc()) << "which is this one";
+  InFlightDiagnostic diag = op.emitOpError("has weights of a different "
+                                           "format than another op with the "
+                                           "same parameter");
+  diag.attachNote(earlier.getLoc()) << "the other op is here";
   return diag;
 }
 
@@ -92,8 +93,8 @@ LogicalResult storeQuantizedWeights(ModuleOp module) {
       if (!annotationOf(op))
         return WalkResult::advance();
       op->emitOpError("has '") << mllm::kQuantWeightsAttr
-                               << "', but only matrices of mllm.linalg.linear "
-                                  "are stored in few bits";
+                               << "', but only weights of mllm.linalg.linear "
+                                  "can be quantized";
       return WalkResult::interrupt();
     }
     auto weight = SymbolTable::lookupNearestSymbolFrom<mllm::RegisterOp>(
@@ -134,10 +135,8 @@ FailureOr<Value> createAnnotatedProduct(OpBuilder &builder, mllm::LinearOp op,
   if (failed(checkAnnotation(op, quant, weight.getType())))
     return failure();
   if (formatOf(quant))
-    return op.emitOpError("has a matrix to be stored as ")
-           << quant
-           << "; formats of blocks are those of a whole model, which "
-              "-convert-mllm-to-llm converts";
+    return op.emitOpError("has weights of the block format ")
+           << quant << ", which is supported only in the step of a model";
   return ll::createQuantizedProduct(builder, op.getLoc(), x, weight, bias,
                                     *schemeOf(quant),
                                     op->hasAttr(mllm::kQuantInputsAttr) ? 8 : 0)

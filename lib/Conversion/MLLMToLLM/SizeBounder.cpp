@@ -49,7 +49,7 @@ static Status checkRange(const BoundedSize &size, int64_t number) {
       size.multiple == 1 ? ""
                          : " in multiples of " + std::to_string(size.multiple);
   return invalid("the size '" + size.name + "' is " + std::to_string(number) +
-                 "; the code is made for " + std::to_string(size.least) +
+                 "; the code is compiled for " + std::to_string(size.least) +
                  " to " + std::to_string(size.greatest) + multiples);
 }
 
@@ -73,8 +73,9 @@ Expected<std::vector<int64_t>> BoundedSizes::bind(
       const std::string &name = arguments[i][d].terms()[0].first;
       auto [entry, isNew] = known.try_emplace(name, (*given[i])[d]);
       if (!isNew && entry->second != (*given[i])[d])
-        return invalid(where(i, d, (*given[i])[d]) + ", where '" + name +
-                       "' is " + std::to_string(entry->second) + " before");
+        return invalid(where(i, d, (*given[i])[d]) + ", but '" + name +
+                       "' is " + std::to_string(entry->second) +
+                       " in an earlier dimension");
     }
   }
   std::vector<int64_t> numbers;
@@ -143,7 +144,7 @@ int64_t SizeBounder::least(const DimExpr &size) const {
 LogicalResult SizeBounder::checkSize(Operation *op, const DimExpr &size) {
   if (!extreme(size, /*isGreatest=*/true))
     return refuse(op) << "its result has the size " << size.str()
-                      << ", of which nobody knows how large it gets";
+                      << ", whose maximum is not known";
   if (least(size) < 0)
     return refuse(op) << "its result has the size " << size.str()
                       << ", which may be " << least(size);
@@ -160,8 +161,7 @@ void SizeBounder::setSizes(Value tensor, const Shape &shape) {
 }
 
 InFlightDiagnostic SizeBounder::refuse(Operation *op) {
-  return op->emitOpError(
-      "cannot be compiled for sizes that only a run knows: ");
+  return op->emitOpError("cannot be compiled for dynamic sizes: ");
 }
 
 LogicalResult SizeBounder::setDeclaredSizes(Operation *op) {
@@ -197,8 +197,8 @@ LogicalResult SizeBounder::needStatic(Operation *op, Value tensor,
   DimExpr size = sizesOf(tensor)[static_cast<size_t>(dim)];
   if (size.isConstant())
     return success();
-  return refuse(op) << "it needs all of dimension " << dim << ", whose size is "
-                    << size.str();
+  return refuse(op) << "dimension " << dim << " has the size " << size.str()
+                    << ", but must be static";
 }
 
 LogicalResult SizeBounder::needStatic(Operation *op, Value tensor) {
@@ -321,8 +321,8 @@ LogicalResult SizeBounder::readRanges() {
     if (failed(checkNames(function, i)))
       return failure();
   if (function->hasAttr(ll::LLMDialect::getNumRanksAttrName()))
-    return function.emitOpError("cannot be compiled: it has sizes that only a "
-                                "run knows, and several ranks; say its sizes");
+    return function.emitOpError("cannot be compiled: it has dynamic sizes and "
+                                "several ranks; specify static sizes");
   auto given = function->getAttrOfType<DictionaryAttr>(kDimsAttr);
   std::set<std::string> alone;
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
@@ -341,15 +341,15 @@ LogicalResult SizeBounder::readRanges() {
             given ? given.getAs<mllm::RangeAttr>(name) : mllm::RangeAttr();
         if (!range)
           return function.emitOpError("cannot be compiled: its size '")
-                 << name << "' has no range; say one, as in mllm.dims = {"
+                 << name << "' has no range; specify one, as in mllm.dims = {"
                  << name << " = #mllm.range<1, 4096>}";
         if (!alone.count(name))
           return function.emitOpError("cannot be compiled: no argument has '")
-                 << name << "' alone as a size, so nobody knows what it is";
+                 << name << "' by itself as a size, so its value is not known";
         if (factor < 0)
           return function.emitOpError("cannot be compiled: argument ")
                  << i << " has the size " << size.str()
-                 << ", which is greatest where '" << name << "' is least";
+                 << ", which decreases as '" << name << "' increases";
         BoundedSize bounded{name, range.getLeast(), range.getGreatest(),
                             range.getMultiple()};
         if (ranges.try_emplace(name, bounded).second)
@@ -431,8 +431,8 @@ LogicalResult SizeBounder::boundOp(Operation *op) {
     return (*rule)(*this, op);
   if (isFixed)
     return success();
-  return refuse(op) << "no rule says what it makes of padding; say its sizes "
-                       "when compiling";
+  return refuse(op) << "the op is not supported on padded tensors; specify "
+                       "static sizes";
 }
 
 /// Both regions yield results of the same sizes.
@@ -449,7 +449,7 @@ LogicalResult SizeBounder::boundBranch(Operation *op) {
         continue;
       auto known = sizes.find(value);
       if (known != sizes.end() && known->second != sizesOf(yielded))
-        return refuse(op) << "its regions give tensors of the sizes "
+        return refuse(op) << "its regions yield tensors of the sizes "
                           << shapes::str(known->second) << " and "
                           << shapes::str(sizesOf(yielded));
       setSizes(value, sizesOf(yielded));
@@ -458,7 +458,7 @@ LogicalResult SizeBounder::boundBranch(Operation *op) {
   return success();
 }
 
-/// What a loop carries keeps its sizes from turn to turn.
+/// Loop-carried values must keep their sizes.
 LogicalResult SizeBounder::boundLoop(Operation *op) {
   auto setAll = [&](ValueRange values, ValueRange like) -> LogicalResult {
     for (auto [value, from] : llvm::zip_equal(values, like)) {
@@ -466,10 +466,10 @@ LogicalResult SizeBounder::boundLoop(Operation *op) {
         continue;
       auto known = sizes.find(value);
       if (known != sizes.end() && known->second != sizesOf(from))
-        return refuse(op) << "it carries a tensor of the sizes "
+        return refuse(op) << "a loop-carried tensor has the sizes "
                           << shapes::str(known->second)
-                          << " into a turn, and of "
-                          << shapes::str(sizesOf(from)) << " out of it";
+                          << " before an iteration and "
+                          << shapes::str(sizesOf(from)) << " after it";
       setSizes(value, sizesOf(from));
     }
     return success();
@@ -499,7 +499,7 @@ LogicalResult SizeBounder::boundLoop(Operation *op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Places
+// Positions of elements
 //===----------------------------------------------------------------------===//
 
 /// Whether the elements of a padded tensor are a prefix: all sizes before the
@@ -514,7 +514,7 @@ static bool isPrefix(ArrayRef<DimExpr> sizes) {
   return true;
 }
 
-bool keepsPlaces(const Shape &from, const Shape &to) {
+bool keepsPositions(const Shape &from, const Shape &to) {
   size_t i = 0, j = 0;
   while (i < from.size() || j < to.size()) {
     // The smallest groups of dimensions of both with the same number of

@@ -130,7 +130,7 @@ mlir::LogicalResult boundConcat(SizeBounder &s, mlir::Operation *op,
 
 /// Whether a reshape of a tensor of sizes `from` to sizes `to`, both padded to
 /// their bounds, keeps elements in place.
-bool keepsPlaces(const shapes::Shape &from, const shapes::Shape &to);
+bool keepsPositions(const shapes::Shape &from, const shapes::Shape &to);
 
 } // namespace llmir
 

@@ -55,10 +55,10 @@ static LogicalResult boundElementwise(SizeBounder &s, Operation *op) {
     if (!isa<RankedTensorType>(operand.getType()))
       continue;
     if (first && s.sizesOf(first) != s.sizesOf(operand))
-      return s.refuse(op) << "it joins the sizes "
+      return s.refuse(op) << "it combines the sizes "
                           << shapes::str(s.sizesOf(first)) << " and "
                           << shapes::str(s.sizesOf(operand))
-                          << ", which need not be equal";
+                          << ", which may differ";
     first = operand;
   }
   if (!first) {
@@ -114,15 +114,16 @@ struct LoopSizes {
         auto dim = dyn_cast<AffineDimExpr>(expr);
         if (!dim && !size.isConstant())
           return s.refuse(op)
-                 << "it takes elements at " << AffineMapAttr::get(map)
-                 << " of a tensor of the sizes " << shapes::str(shape);
+                 << "it reads a tensor of the sizes " << shapes::str(shape)
+                 << " at " << AffineMapAttr::get(map)
+                 << "; a dynamic dimension must be indexed by a loop";
         if (!dim)
           continue;
         std::optional<DimExpr> &known = sizes[dim.getPosition()];
         if (known && *known != size)
-          return s.refuse(op) << "its loop " << dim.getPosition() << " goes to "
-                              << known->str() << " and to " << size.str()
-                              << ", which need not be equal";
+          return s.refuse(op) << "its loop " << dim.getPosition()
+                              << " has the sizes " << known->str() << " and "
+                              << size.str() << ", which may differ";
         known = size;
       }
     }
@@ -143,9 +144,10 @@ static LogicalResult boundStructured(SizeBounder &s, Operation *operation) {
       continue;
     std::optional<double> neutral = neutralNumber(op);
     if (!neutral)
-      return s.refuse(op) << "it reduces " << loops.sizes[loop]->str()
-                          << " numbers in a way of its own; write it as "
-                             "linalg.reduce of a sum, a maximum or a minimum";
+      return s.refuse(op) << "it reduces a dimension of size "
+                          << loops.sizes[loop]->str()
+                          << " with an unsupported operation; use "
+                             "linalg.reduce with a sum, a maximum or a minimum";
     for (OpOperand *input : op.getDpsInputOperands())
       for (auto [dim, expr] :
            llvm::enumerate(op.getMatchingIndexingMap(input).getResults()))
@@ -168,8 +170,9 @@ static FailureOr<Shape> numbersOf(SizeBounder &s, Operation *op,
   for (OpFoldResult entry : mixed) {
     std::optional<DimExpr> number = s.numberOf(entry);
     if (!number)
-      return s.refuse(op) << "it has a size that does not follow from those of "
-                             "the function's arguments",
+      return s.refuse(op)
+                 << "it has a size that is not a function of the sizes of "
+                    "the arguments",
              failure();
     if (failed(s.checkSize(op, *number)))
       return failure();
@@ -244,8 +247,7 @@ static LogicalResult bound(SizeBounder &s, tensor::DimOp op) {
   std::optional<int64_t> index = op.getConstantIndex();
   Shape shape = s.sizesOf(op.getSource());
   if (!index || *index < 0 || *index >= static_cast<int64_t>(shape.size()))
-    return s.refuse(op) << "it asks for the size of a dimension that is not "
-                           "known";
+    return s.refuse(op) << "the index of its dimension is not a valid constant";
   const DimExpr &size = shape[static_cast<size_t>(*index)];
   Value number = s.numberFor(size);
   s.setNumber(number, size);
@@ -259,7 +261,7 @@ static LogicalResult bound(SizeBounder &s, tensor::CastOp op) {
   for (auto [declared, size] :
        llvm::zip_equal(cast<RankedTensorType>(op.getType()).getShape(), shape))
     if (!ShapedType::isDynamic(declared) && size.constant() != declared)
-      return s.refuse(op) << "it says that " << size.str() << " is "
+      return s.refuse(op) << "it casts the size " << size.str() << " to "
                           << declared;
   op->replaceAllUsesWith(ValueRange{op.getSource()});
   op.erase();
@@ -268,11 +270,11 @@ static LogicalResult bound(SizeBounder &s, tensor::CastOp op) {
 
 static LogicalResult boundView(SizeBounder &s, Operation *op, Value source,
                                const Shape &shape) {
-  if (!keepsPlaces(s.sizesOf(source), shape))
-    return s.refuse(op) << "it makes " << shapes::str(shape) << " of "
-                        << shapes::str(s.sizesOf(source))
-                        << ", which moves elements; keep the sizes that a run "
-                           "knows in a dimension of their own";
+  if (!keepsPositions(s.sizesOf(source), shape))
+    return s.refuse(op) << "it reshapes " << shapes::str(s.sizesOf(source))
+                        << " to " << shapes::str(shape)
+                        << ", which moves elements; keep dynamic sizes in "
+                           "separate dimensions";
   return success();
 }
 
@@ -299,7 +301,7 @@ static LogicalResult bound(SizeBounder &s, tensor::CollapseShapeOp op) {
     for (int64_t dim : group)
       size = size * from[static_cast<size_t>(dim)];
     if (!size.isKnown())
-      return s.refuse(op) << "it multiplies two sizes that a run knows";
+      return s.refuse(op) << "it multiplies two dynamic sizes";
     shape.push_back(size);
   }
   if (failed(boundView(s, op, op.getSrc(), shape)))
@@ -314,8 +316,9 @@ static LogicalResult checkSlice(SizeBounder &s,
                                 const Shape &sizes) {
   for (auto [d, offset] : llvm::enumerate(op.getMixedOffsets()))
     if (!sizes[d].isConstant() && !getConstantIntValue(offset))
-      return s.refuse(op) << "neither where its slice begins in dimension " << d
-                          << " nor how long it is, is a constant";
+      return s.refuse(op) << "its slice of dimension " << d
+                          << " has neither a constant offset nor a constant "
+                             "size";
   return success();
 }
 
@@ -355,9 +358,9 @@ static LogicalResult bound(SizeBounder &s, tensor::InsertSliceOp op) {
       continue;
     if (getConstantIntValue(op.getMixedStrides()[d]) != 1 ||
         (*sizes)[d] + DimExpr(*getConstantIntValue(offset)) != whole[d])
-      return s.refuse(op) << "its slice of " << (*sizes)[d].str()
-                          << " does not end where dimension " << d
-                          << " does, at " << whole[d].str();
+      return s.refuse(op) << "its slice of size " << (*sizes)[d].str()
+                          << " does not end at the end of dimension " << d
+                          << ", which has the size " << whole[d].str();
   }
   OpBuilder b(op);
   return replace(s, op,
@@ -377,9 +380,8 @@ LogicalResult boundConcat(SizeBounder &s, Operation *op, ValueRange parts,
     Shape own = s.sizesOf(part);
     for (size_t d = 0; d < own.size(); ++d)
       if (static_cast<int64_t>(d) != dim && own[d] != shape[d])
-        return s.refuse(op)
-               << "it joins the sizes " << shape[d].str() << " and "
-               << own[d].str() << ", which need not be equal";
+        return s.refuse(op) << "it combines the sizes " << shape[d].str()
+                            << " and " << own[d].str() << ", which may differ";
     if (i > 0)
       sum = sum + own[static_cast<size_t>(dim)];
     isStatic &= s.isStatic(part, dim);
@@ -423,7 +425,7 @@ static LogicalResult bound(SizeBounder &s, tensor::PadOp op) {
     if (failed(s.needStatic(op, op.getSource(), static_cast<int64_t>(d))))
       return failure();
     if (ShapedType::isDynamic(low) || ShapedType::isDynamic(high))
-      return s.refuse(op) << "it pads by sizes that are no constants";
+      return s.refuse(op) << "its padding is not constant";
     shape[d] = shape[d] + DimExpr(low + high);
   }
   s.setSizes(op.getResult(), shape);

@@ -13,6 +13,7 @@
 
 #include "SizeBounder.h"
 
+#include "llmir/Conversion/Dimensions.h"
 #include "llmir/Dialect/MLLM/MLLM.h"
 #include "llmir/Dialect/MLLM/MLLMIndexOps.h"
 #include "llmir/Dialect/MLLM/MLLMLinalgOps.h"
@@ -31,10 +32,6 @@ namespace llmir {
 using shapes::DimExpr;
 using shapes::Shape;
 
-static int64_t dimOf(int64_t dim, size_t rank) {
-  return dim < 0 ? dim + static_cast<int64_t>(rank) : dim;
-}
-
 static int64_t lastDim(SizeBounder &s, Value tensor) {
   return static_cast<int64_t>(s.sizesOf(tensor).size()) - 1;
 }
@@ -49,9 +46,9 @@ static LogicalResult boundSame(SizeBounder &s, OpTy op) {
   Shape shape = s.sizesOf(op->getOperand(0));
   for (Value operand : op->getOperands())
     if (s.sizesOf(operand) != shape)
-      return s.refuse(op) << "it joins the sizes " << shapes::str(shape)
+      return s.refuse(op) << "it combines the sizes " << shapes::str(shape)
                           << " and " << shapes::str(s.sizesOf(operand))
-                          << ", which need not be equal";
+                          << ", which may differ";
   s.setSizes(op->getResult(0), shape);
   return success();
 }
@@ -99,7 +96,7 @@ static LogicalResult bound(SizeBounder &s, ll::SoftmaxOp op) {
 
 static LogicalResult bound(SizeBounder &s, ll::RopeOp op) {
   if (s.sizesOf(op.getX()).front() != s.sizesOf(op.getPositions()).front())
-    return s.refuse(op) << "it has another number of positions than of tokens";
+    return s.refuse(op) << "the numbers of its positions and tokens may differ";
   s.setSizes(op.getResult(), s.sizesOf(op.getX()));
   return success();
 }
@@ -126,9 +123,10 @@ static LogicalResult checkAttention(SizeBounder &s, Operation *op, Value query,
     return success();
   if (isCausal && queries == keys)
     return success();
-  return s.refuse(op) << "its " << queries.str() << " queries see "
+  return s.refuse(op) << "its " << queries.str() << " queries attend to "
                       << keys.str() << " keys"
-                      << (isCausal ? "" : " that are not masked causally");
+                      << (isCausal ? "; their numbers must be equal"
+                                   : " without a causal mask");
 }
 
 static LogicalResult bound(SizeBounder &s, ll::AttentionOp op) {
@@ -154,8 +152,8 @@ static LogicalResult bound(SizeBounder &s, mllm::CausalMaskOp op) {
   Shape shape = s.sizesOf(op.getX());
   if (shape[shape.size() - 1] != shape[shape.size() - 2])
     return s.refuse(op) << "it masks " << shape[shape.size() - 1].str()
-                        << " keys of " << shape[shape.size() - 2].str()
-                        << " queries, which are the last of them";
+                        << " keys for " << shape[shape.size() - 2].str()
+                        << " queries; their numbers must be equal";
   return s.setDeclaredSizes(op);
 }
 
@@ -229,9 +227,10 @@ static LogicalResult bound(SizeBounder &s, mllm::FillOp op) {
     all = all * size;
   bool isNumbered = op.getKind() == mllm::FillKind::Arange ||
                     op.getKind() == mllm::FillKind::Random;
-  if (isNumbered && !(all.isKnown() && keepsPlaces(shape, {all})))
+  if (isNumbered && !(all.isKnown() && keepsPositions(shape, {all})))
     return s.refuse(op) << "it numbers the elements of a tensor of the sizes "
-                        << shapes::str(shape);
+                        << shapes::str(shape)
+                        << ", whose padding would be numbered, too";
   return s.setDeclaredSizes(op);
 }
 
@@ -241,12 +240,12 @@ static LogicalResult boundReshape(SizeBounder &s, OpTy op) {
   if (failed(s.setDeclaredSizes(op)))
     return failure();
   Shape to = s.sizesOf(op->getResult(0));
-  if (keepsPlaces(from, to))
+  if (keepsPositions(from, to))
     return success();
-  return s.refuse(op) << "it makes " << shapes::str(to) << " of "
-                      << shapes::str(from)
-                      << ", which moves elements; keep the sizes that a run "
-                         "knows in a dimension of their own";
+  return s.refuse(op) << "it reshapes " << shapes::str(from) << " to "
+                      << shapes::str(to)
+                      << ", which moves elements; keep dynamic sizes in "
+                         "separate dimensions";
 }
 
 static LogicalResult bound(SizeBounder &s, mllm::ConcatOp op) {
@@ -281,15 +280,16 @@ static LogicalResult bound(SizeBounder &s, mllm::SliceOp op) {
     const int64_t needed =
         start < 0 ? -start : start + (s.least(to[d]) - 1) * step + 1;
     if (!from[d].isConstant() && needed > s.least(from[d]))
-      return s.refuse(op) << "it takes elements from " << start
-                          << " on of dimension " << d << ", which may have "
-                          << s.least(from[d]);
+      return s.refuse(op) << "its slice from index " << start
+                          << " may exceed dimension " << d
+                          << ", whose size may be " << s.least(from[d]);
     if (from[d].isConstant() || start >= 0) {
       int64_t begin = start < 0 ? start + *from[d].constant() : start;
       offsets.push_back(b.getIndexAttr(std::max<int64_t>(begin, 0)));
     } else if (!to[d].isConstant()) {
-      return s.refuse(op) << "it takes " << to[d].str() << " elements from "
-                          << -start << " before the end of dimension " << d;
+      return s.refuse(op) << "its slice of size " << to[d].str() << " starts "
+                          << -start << " before the end of dimension " << d
+                          << "; it must have a static size";
     } else {
       isComputed = true;
       offsets.push_back(s.numberFor(from[d] + DimExpr(start)));

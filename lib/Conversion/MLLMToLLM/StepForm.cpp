@@ -139,10 +139,10 @@ LogicalResult StepFunction::lowerOps() {
     if (Value ids = narrow(result))
       result = ids;
     if (!logitRows && result.getType() != argumentType(value))
-      return end.emitOpError("returns numbers of ")
+      return end.emitOpError("returns computed elements of type ")
              << getElementTypeOrSelf(result.getType())
-             << " that it computes for each token; between subgraphs of a step "
-                "these are ids of i32";
+             << " for each token; between subgraphs of a step, integers must "
+                "be i32 or token ids";
   }
   func::ReturnOp::create(b, source.getLoc(), results);
   end.erase();
@@ -180,7 +180,7 @@ Value StepFunction::numTokens() {
         return tokenCount;
       }
   }
-  llvm_unreachable("values of tokens come from an argument");
+  llvm_unreachable("one of the arguments has the token dimension");
 }
 
 Value StepFunction::widen(ImplicitLocOpBuilder &b, Value ids, Type element) {
@@ -220,10 +220,10 @@ LogicalResult StepFunction::lowerCall(mllm::CallGraphOp call) {
     Value ids = narrow(operand);
     operands.push_back(ids ? ids : operand);
     if (operands.back().getType() != argumentType(argument))
-      return call.emitOpError("passes numbers of ")
+      return call.emitOpError("passes computed elements of type ")
              << getElementTypeOrSelf(operand.getType())
-             << " that it computes for each token; between subgraphs of a step "
-                "these are ids of i32";
+             << " for each token; between subgraphs of a step, integers must "
+                "be i32 or token ids";
   }
   for (unsigned piece = 0; piece < numBatchPieces; ++piece)
     if (inner.batch[piece])

@@ -20,12 +20,15 @@ using namespace mlir;
 using namespace llmir;
 using namespace llmir::mllm;
 
-KVCacheOp llmir::getCacheOp(FlashAttention2Op attention) {
-  auto cache = attention.getK().getDefiningOp<KVCacheOp>();
-  if (!cache || cache.getKeys() != attention.getK() ||
-      cache.getValues() != attention.getV())
-    return {};
-  return cache;
+KVCacheOp llmir::getCacheOp(Operation *op) {
+  return TypeSwitch<Operation *, KVCacheOp>(op)
+      .Case<FlashAttention2Op, FlashAttention2SwaSinkOp>([](auto attention) {
+        auto cache = attention.getK().template getDefiningOp<KVCacheOp>();
+        bool isOne = cache && cache.getKeys() == attention.getK() &&
+                     cache.getValues() == attention.getV();
+        return isOne ? cache : KVCacheOp();
+      })
+      .Default(KVCacheOp());
 }
 
 LogicalResult llmir::refuseWithoutBody(SubGraphOp subgraph) {
@@ -47,7 +50,7 @@ private:
   LogicalResult visitOp(Operation *op, SubGraphNeeds &needs);
   LogicalResult visitRotation(RoPEOp op, SubGraphNeeds &needs);
   LogicalResult visitCache(KVCacheOp op, SubGraphNeeds &needs);
-  LogicalResult visitAttention(FlashAttention2Op op, SubGraphNeeds &needs);
+  LogicalResult visitAttention(Operation *op, SubGraphNeeds &needs);
   LogicalResult visitCall(CallGraphOp op, SubGraphNeeds &needs);
 
   const ModelFacts &facts;
@@ -86,50 +89,66 @@ LogicalResult NeedsCollector::visitOp(Operation *op, SubGraphNeeds &needs) {
         return success();
       })
       .Case([&](KVCacheOp cache) { return visitCache(cache, needs); })
-      .Case([&](FlashAttention2Op attention) {
-        return visitAttention(attention, needs);
-      })
+      .Case<FlashAttention2Op, FlashAttention2SwaSinkOp>(
+          [&](Operation *attention) {
+            return visitAttention(attention, needs);
+          })
       .Case([&](CallGraphOp call) { return visitCall(call, needs); })
       .Default([](Operation *) { return success(); });
+}
+
+/// Fails unless the heads of tokens have no dimension for sequences.
+static LogicalResult checkHeads(Operation *op, Value heads) {
+  if (tensorType(heads).getRank() == 3)
+    return success();
+  return op->emitOpError("has heads of type ")
+         << heads.getType()
+         << ", with a dimension for sequences that the model's ids do not "
+            "have; in a step they are [tokens, heads, head size]";
 }
 
 LogicalResult NeedsCollector::visitRotation(RoPEOp op, SubGraphNeeds &needs) {
   if (!op.getFrequencies())
     return success(); // Rotates by the position of each token.
   if (op.getLayout() != "bshd")
-    return op.emitOpError("has heads before tokens, and is part of no "
-                          "attention that mllm-fuse-attention knows; a step's "
-                          "rows are tokens");
+    return op.emitOpError("has heads before tokens and is not part of an "
+                          "attention that mllm-fuse-attention recognizes; in a "
+                          "step, tokens must be the first dimension");
+  if (failed(checkHeads(op, op.getX())))
+    return failure();
   needs.batch[unsigned(BatchPiece::Positions)] = true;
   return success();
 }
 
 LogicalResult NeedsCollector::visitCache(KVCacheOp op, SubGraphNeeds &needs) {
   if (op.getLayout() != "bshd" || op.getQHead())
-    return op.emitOpError("gives its keys and values as one attention written "
-                          "out would read them (layout bhsd, q_head), but is "
-                          "part of none that mllm-fuse-attention knows");
+    return op.emitOpError("has the form of explicit attention (layout bhsd, "
+                          "q_head), but is not part of an attention that "
+                          "mllm-fuse-attention recognizes");
+  if (failed(checkHeads(op, op.getK())))
+    return failure();
   int64_t layer = op.getLayer();
   if (layer >= facts.numLayers)
     return op.emitOpError()
-           << "is of layer " << layer << ", but " << ModelFacts::attrName()
-           << " says that there are " << facts.numLayers << " layers";
+           << "belongs to layer " << layer << ", but " << ModelFacts::attrName()
+           << " specifies " << facts.numLayers << " layers";
   for (Value value : {op.getK(), op.getV()}) {
-    auto shape = cast<RankedTensorType>(value.getType()).getShape();
+    ArrayRef<int64_t> shape = tensorType(value).getShape();
     if (shape[1] != facts.numKVHeads || shape[2] != facts.headDim)
       return op.emitOpError()
-             << "stores " << shape[1] << " heads of " << shape[2]
-             << " numbers, but " << ModelFacts::attrName() << " says "
-             << facts.numKVHeads << " heads of " << facts.headDim;
+             << "stores " << shape[1] << " heads of size " << shape[2]
+             << ", but " << ModelFacts::attrName() << " specifies "
+             << facts.numKVHeads << " heads of size " << facts.headDim;
   }
   for (Operation *user : op->getUsers()) {
-    auto attention = dyn_cast<FlashAttention2Op>(user);
-    if (attention && getCacheOp(attention) == op &&
-        attention.getQ().getDefiningOp() != op)
+    int64_t numRead = llvm::count_if(user->getOperands(), [&](Value operand) {
+      return operand.getDefiningOp() == op;
+    });
+    if (getCacheOp(user) == op && numRead == 2)
       continue;
     InFlightDiagnostic diag = op.emitOpError(
-        "gives keys and values that only an attention op may read, as its k "
-        "and v");
+        "returns keys and values that may only be used as k and v of an "
+        "attention op");
     diag.attachNote(user->getLoc()) << "also used here";
     return diag;
   }
@@ -138,12 +157,12 @@ LogicalResult NeedsCollector::visitCache(KVCacheOp op, SubGraphNeeds &needs) {
   return success();
 }
 
-LogicalResult NeedsCollector::visitAttention(FlashAttention2Op op,
+LogicalResult NeedsCollector::visitAttention(Operation *op,
                                              SubGraphNeeds &needs) {
   if (!getCacheOp(op))
-    return op.emitOpError(
-        "needs keys and values from one kv_cache op: inference keeps all of "
-        "them in the paged cache");
+    return op->emitOpError(
+        "requires k and v to be the results of one kv_cache op; a step reads "
+        "them from the paged cache");
   for (BatchPiece piece :
        {BatchPiece::QueryOffsets, BatchPiece::SeqLens, BatchPiece::BlockTables})
     needs.batch[unsigned(piece)] = true;

@@ -59,9 +59,9 @@ mlir::FailureOr<NeedsMap> collectNeeds(mllm::SubGraphOp entry,
 /// Reports a declaration of a subgraph, which must be linked to its definition.
 mlir::LogicalResult refuseWithoutBody(mllm::SubGraphOp subgraph);
 
-/// The cache op whose keys and values `attention` reads; null if they are not
-/// those of a single cache op.
-mllm::KVCacheOp getCacheOp(mllm::FlashAttention2Op attention);
+/// The cache op whose keys and values `op` reads; null if `op` is not attention
+/// over the keys and values of a single cache op.
+mllm::KVCacheOp getCacheOp(mlir::Operation *op);
 
 } // namespace llmir
 

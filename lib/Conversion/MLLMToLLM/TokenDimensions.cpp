@@ -13,6 +13,7 @@
 #include "TokenDimensions.h"
 
 #include "SubGraphNeeds.h"
+#include "llmir/Conversion/Dimensions.h"
 #include "llmir/Dialect/MLLM/TensorTypes.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -44,7 +45,7 @@ public:
 private:
   Dim of(Value value) const { return tokens.of(value); }
   static int64_t place(int64_t dim, Value value) {
-    return dim < 0 ? dim + rankOf(value) : dim;
+    return dimOf(dim, rankOf(value));
   }
 
   /// Operands that are broadcast to the result: token dimensions have the same
@@ -60,17 +61,19 @@ private:
   Rule reduce(Value x, std::optional<int64_t> dim, bool keepDim) const;
   Rule join(ValueRange parts, int64_t dim) const;
   Rule stack(StackOp stack) const;
+  /// Whether the range of a dimension of the op's first operand is all of it.
+  template <typename OpTy> static bool isWhole(OpTy op, int64_t dim);
   Rule slice(SliceOp slice) const;
   Rule pad(PadOp pad) const;
   Rule gather(GatherOp gather) const;
   Rule scatter(ScatterOp scatter) const;
   Rule index(IndexOp index) const;
   Rule matmul(MatMulOp matmul) const;
-  /// The first dimension must be that of the tokens.
-  Rule onlyFirst(Value x) const {
-    return of(x) == 0 ? Rule(Dim(0)) : Rule(failure());
-  }
-  Rule rotate(RoPEOp rope) const;
+  /// Each token of x is rotated by its own row of the tables, [tokens, pairs]
+  /// or [planes, tokens, pairs].
+  Rule rotate(Value x, StringRef layout, ValueRange tables) const;
+  /// Queries of tokens, over the cache; other operands have no tokens.
+  Rule attend(Value q, ValueRange others = {}) const;
   /// Ops that treat the first dimension as a batch.
   Rule keepBatch(Value x) const;
 
@@ -181,15 +184,16 @@ Rule TokenRules::stack(StackOp stack) const {
   return Dim(*first + (place(stack.getDim(), stack.getResult()) <= *first));
 }
 
+template <typename OpTy> bool TokenRules::isWhole(OpTy op, int64_t dim) {
+  int64_t end = op.getEnds()[dim];
+  return op.getStarts()[dim] == 0 && op.getSteps()[dim] == 1 &&
+         (end == INT64_MIN || end == INT64_MAX ||
+          end == typeOf(op.getX()).getDimSize(dim));
+}
+
 Rule TokenRules::slice(SliceOp slice) const {
   Dim own = of(slice.getX());
-  if (!own)
-    return own;
-  auto size = static_cast<int64_t>(typeOf(slice.getX()).getDimSize(*own));
-  int64_t end = slice.getEnds()[*own];
-  bool isWhole = slice.getStarts()[*own] == 0 && slice.getSteps()[*own] == 1 &&
-                 (end == INT64_MIN || end == INT64_MAX || end == size);
-  return isWhole ? Rule(own) : Rule(failure());
+  return !own || isWhole(slice, *own) ? Rule(own) : Rule(failure());
 }
 
 Rule TokenRules::pad(PadOp pad) const {
@@ -245,10 +249,7 @@ Rule TokenRules::index(IndexOp index) const {
   Dim own = of(index.getX());
   if (!own)
     return byIndices ? Rule(Dim(at + *byIndices)) : Rule(own);
-  int64_t end = index.getEnds()[*own];
-  if (byIndices || llvm::is_contained(chosen, *own) ||
-      index.getStarts()[*own] != 0 || index.getSteps()[*own] != 1 ||
-      (end != INT64_MIN && end != typeOf(index.getX()).getDimSize(*own)))
+  if (byIndices || llvm::is_contained(chosen, *own) || !isWhole(index, *own))
     return failure();
   int64_t kept = *own;
   for (int64_t d : chosen)
@@ -286,12 +287,19 @@ Rule TokenRules::matmul(MatMulOp matmul) const {
   return result;
 }
 
-/// Each token is rotated by its position, or by its row of the tables.
-Rule TokenRules::rotate(RoPEOp rope) const {
-  for (Value table : rope.getTables())
-    if (failed(onlyFirst(table)))
+Rule TokenRules::rotate(Value x, StringRef layout, ValueRange tables) const {
+  for (Value table : tables)
+    if (of(table) != rankOf(table) - 2)
       return failure();
-  return onlyFirst(rope.getX());
+  int64_t dim = rankOf(x) - (layout == "bhsd" ? 2 : 3);
+  return of(x) == dim ? Rule(Dim(dim)) : Rule(failure());
+}
+
+Rule TokenRules::attend(Value q, ValueRange others) const {
+  for (Value other : others)
+    if (of(other))
+      return failure();
+  return of(q) == 0 ? Rule(Dim(0)) : Rule(failure());
 }
 
 Rule TokenRules::keepBatch(Value x) const {
@@ -361,8 +369,17 @@ Rule TokenRules::apply() {
       .Case([&](MatMulOp each) { return matmul(each); })
       .Case<Conv1DOp, Conv2DOp, Conv3DOp, InterpolateOp>(
           [&](auto each) { return keepBatch(each.getX()); })
-      .Case([&](RoPEOp rope) { return rotate(rope); })
-      .Case([&](FlashAttention2Op each) { return onlyFirst(each.getQ()); })
+      .Case([&](RoPEOp each) {
+        return rotate(each.getX(), each.getLayout(), each.getTables());
+      })
+      .Case([&](MultimodalRoPEOp each) {
+        return rotate(each.getX(), each.getLayout(),
+                      {each.getSin(), each.getCos()});
+      })
+      .Case([&](FlashAttention2Op each) { return attend(each.getQ()); })
+      .Case([&](FlashAttention2SwaSinkOp each) {
+        return attend(each.getQ(), each->getOperands().drop_front(3));
+      })
       .Default([](Operation *) { return failure(); });
 }
 
@@ -380,12 +397,15 @@ static LogicalResult refuseTokens(Operation *op) {
   if (!isa<MLLMDialect>(op->getDialect()))
     return error << "has no counterpart in the llm dialect";
   if (op->getNumRegions() != 0)
-    return error << "has branches, of which a step takes one for all tokens";
-  error << "combines the tokens of a sequence, which a step does in attention "
-           "over the cache only";
+    return error << "is control flow, which is not supported in a step";
+  if (isa<RoPEOp, MultimodalRoPEOp>(op))
+    return error << "requires tables with a row for each token of the step, "
+                    "computed from mllm.linalg.positions";
+  error << "combines different tokens, which a step supports only in attention "
+           "over the cache";
   if (isa<CausalMaskOp, MatMulOp, SoftmaxOp, TransposeOp>(op))
-    error << "; attention that is written out becomes that where "
-             "mllm-fuse-attention finds its whole form";
+    error << "; mllm-fuse-attention does not recognize it as part of explicit "
+             "attention";
   return error;
 }
 
@@ -395,7 +415,7 @@ LogicalResult TokenDimensions::checkSizes(Value value) const {
     if (ShapedType::isDynamic(size) && static_cast<int64_t>(d) != tokens)
       return emitError(value.getLoc(), "a value has the type ")
              << value.getType() << ", whose size " << d
-             << " is not known; in a step only the number of tokens is not";
+             << " is dynamic; in a step, only the number of tokens may be";
   return success();
 }
 
@@ -418,7 +438,7 @@ LogicalResult TokenDimensions::visitCall(CallGraphOp call) {
     if (isNew && of(operand))
       dims[argument] = *of(operand);
     if (of(argument) != of(operand))
-      return call.emitOpError("passes its tokens in another dimension than "
+      return call.emitOpError("has its tokens in a different dimension than "
                               "another call of @")
              << call.getCallee();
   }
@@ -473,7 +493,6 @@ FailureOr<TokenDimensions> TokenDimensions::compute(SubGraphOp entry,
     return failure();
   Operation *end = entry.getBody().front().getTerminator();
   if (tokens.of(end->getOperand(0)) != 0)
-    return end->emitOpError("returns logits that do not have a row for each "
-                            "token in their first dimension");
+    return end->emitOpError("must return logits with one row per token");
   return tokens;
 }

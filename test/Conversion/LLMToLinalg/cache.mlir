@@ -2,13 +2,13 @@
 
 !cache = !llm.paged_kv_cache<bf16, 2, 2, 4, 16, 64, valueDim = 6>
 
-// What the runtime writes is passed as memrefs of any layout.
+// Results of the runtime are passed as memrefs of any layout.
 // CHECK-DAG: func.func private @llmirKVCacheCreate(i32, i64, i64, i64, i64, i64, i64) -> !llvm.ptr
 // CHECK-DAG: func.func private @llmirKVCacheDestroy(!llvm.ptr)
 // CHECK-DAG: func.func private @llmirKVCacheAppendBF16(!llvm.ptr, i64, memref<?x?x?xbf16, strided<[?, ?, ?], offset: ?>>, {{.*}}) attributes {llvm.emit_c_interface}
 // CHECK-DAG: func.func private @llmirKVCacheGatherBF16({{.*}}) attributes {llvm.emit_c_interface}
 
-// A cache that does not leave its block ends with it.
+// A cache that does not escape its block is destroyed at its end.
 // CHECK-LABEL: func @own(
 // CHECK-SAME: %[[K:.*]]: tensor<?x2x4xbf16>
 func.func @own(%k: tensor<?x2x4xbf16>, %v: tensor<?x2x6xbf16>, %slots: tensor<?xi32>, %l: index,

@@ -148,7 +148,16 @@ def products():
 
 # Integer type, block size, whether symmetric.
 BLOCK_FORMATS = {"q8_0": ("i8", 32, "true"), "q4_0": ("i4", 32, "true"), "q4_1": ("i4", 32, "false"),
-                 "q4_k": ("i4", 256, "false"), "q5_k": ("i5", 256, "false"), "q6_k": ("i6", 256, "true")}
+                 "q4_k": ("i4", 256, "false"), "q5_k": ("i5", 256, "false"), "q6_k": ("i6", 256, "true"),
+                 "q5_0": ("i5", 32, "true"), "q5_1": ("i5", 32, "false"), "q2_k": ("i2", 256, "false"),
+                 "q3_k": ("i3", 256, "true"), "iq4_nl": ("i4", 32, "true"), "iq4_xs": ("i4", 256, "true"),
+                 "mxfp4": ("i4", 32, "true"), "tq1_0": ("i2", 256, "true"), "tq2_0": ("i2", 256, "true"),
+                 "iq2_xxs": ("i3", 256, "true"), "iq2_xs": ("i3", 256, "true"), "iq2_s": ("i3", 256, "true"),
+                 "iq3_xxs": ("i4", 256, "true"), "iq3_s": ("i4", 256, "true"), "iq1_s": ("i3", 256, "true"),
+                 "iq1_m": ("i3", 256, "true")}
+# Offsets of the f16 values of a block; 0 unless given.
+HALVES = {"q6_k": [208], "q4_1": [0, 2], "q5_1": [0, 2], "q4_k": [0, 2], "q5_k": [0, 2], "q2_k": [80, 82],
+          "q3_k": [108], "tq1_0": [52], "tq2_0": [64], "mxfp4": [], "iq1_m": []}
 
 
 def stored_blocks(name, kind, *shape):
@@ -156,10 +165,14 @@ def stored_blocks(name, kind, *shape):
     element, block, symmetric = BLOCK_FORMATS[kind]
     random = np.random.RandomState(zlib.crc32((name + kind).encode()) & 0x7FFFFFFF)
     count = int(np.prod(shape)) // block
-    size = {"q8_0": 34, "q4_0": 18, "q4_1": 20, "q4_k": 144, "q5_k": 176, "q6_k": 210}[kind]
+    size = blocks.SIZES[kind][1]
     data = random.randint(0, 256, (count, size)).astype(np.uint8)
-    halves = {"q6_k": [208], "q4_1": [0, 2], "q4_k": [0, 2], "q5_k": [0, 2]}.get(kind, [0])
-    for at in halves:
+    if kind == "mxfp4":
+        data[:, 0] = random.randint(122, 127, count)
+    if kind == "iq1_m":  # The top bits of the last four words are 0x2...: about 1/100.
+        data[:, 49::2] &= 15
+        data[:, 55] |= 32
+    for at in HALVES.get(kind, [0]):
         scales = random.uniform(1 / 256, 1 / 16, count).astype(np.float16)
         data[:, at:at + 2] = scales.view(np.uint8).reshape(count, 2)
     decoded = np.asarray(blocks.decode(kind, data.tobytes()), np.float32).reshape(shape)

@@ -29,7 +29,7 @@ func.func @silu(%x: tensor<?x8xf16>) -> tensor<?x8xf16> {
   return %y : tensor<?x8xf16>
 }
 
-// Beside weights of bf16 inputs are rounded to bf16; sums are f32.
+// With bf16 weights, inputs are rounded to bf16; sums are f32.
 // CHECK-LABEL: func @linear(
 func.func @linear(%x: tensor<?x8xf32>, %w: tensor<4x8xbf16>, %b: tensor<4xf32>) -> tensor<?x4xf32> {
   // CHECK: %[[SUMS:.*]] = linalg.generic {indexing_maps = [#[[MX]], #[[MW]], #[[MY]]], iterator_types = ["parallel", "parallel", "reduction"]}
@@ -71,7 +71,7 @@ func.func private @outside(%q: !group, %b: !blocks) -> !slice
 // CHECK-LABEL: func @types(
 // CHECK-SAME: %[[Q4:.*]]: tensor<6x32xi4>, %[[Q8:.*]]: tensor<6x68xi8>, %[[S:.*]]: tensor<6x4xf32>, %[[ROWS:.*]]: tensor<2x32xf32>) -> (tensor<2x6xf32>, tensor<4x6xf32>) {
 func.func @types(%q: !group, %b: !blocks, %s: tensor<6x4xf32>, %x: tensor<2x32xf32> {llm.constant}) -> (tensor<2x6xf32>, !slice) attributes {llm.layer} {
-  // The scale is applied to each integer; no matrix of floats is made.
+  // The scale is applied to each integer; there is no matrix of floats.
   // CHECK-DAG: %[[XS:.*]] = tensor.expand_shape %[[ROWS]] {{\[\[}}0], [1, 2]] output_shape [2, 4, 8]
   // CHECK-DAG: %[[QS:.*]] = tensor.expand_shape %[[Q4]] {{\[\[}}0], [1, 2]] output_shape [6, 4, 8]
   // CHECK: linalg.generic {indexing_maps = [#{{.*}}, #[[GROUPED]], #[[SCALES]], #{{.*}}], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
@@ -97,7 +97,7 @@ func.func @rope(%x: tensor<?x2x6xf32>, %p: tensor<?xi32>) -> tensor<?x2x6xf32> {
   return %y : tensor<?x2x6xf32>
 }
 
-// Ops that mean a few others, and a collective of one rank.
+// Ops that are decomposed into others, and a collective of one rank.
 // CHECK-LABEL: func @fused(
 // CHECK-NOT: llm.
 func.func @fused(%x: tensor<?x8xf32>, %r: tensor<?x8xf32>, %g: tensor<8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>) {

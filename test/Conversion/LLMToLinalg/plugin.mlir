@@ -1,5 +1,5 @@
 // UNSUPPORTED: sanitizer
-// The whole way in MLIR's own tools, the plugin loaded.
+// The entire lowering with MLIR's own tools and the plugin.
 // RUN: mlir-opt %s --load-dialect-plugin=%llmir_lib/LLMIRPlugin.so --load-pass-plugin=%llmir_lib/LLMIRPlugin.so \
 // RUN:   --pass-pipeline='builtin.module(convert-llm-to-linalg,one-shot-bufferize{bufferize-function-boundaries},buffer-deallocation-pipeline,func.func(convert-linalg-to-loops),convert-bufferization-to-memref,expand-strided-metadata,lower-affine,convert-scf-to-cf,convert-math-to-libm,convert-arith-to-llvm,finalize-memref-to-llvm,convert-func-to-llvm,convert-cf-to-llvm,reconcile-unrealized-casts)' \
 // RUN:   | mlir-runner -e main -entry-point-result=void --shared-libs=%llvm_tools/../lib/libmlir_runner_utils.so | FileCheck %s

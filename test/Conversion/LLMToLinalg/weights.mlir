@@ -1,8 +1,8 @@
 // RUN: llmir-opt %s --convert-llm-to-linalg=weights=arguments | FileCheck %s
 // RUN: llmir-opt %s --convert-llm-to-linalg=weights=arguments | mlir-opt -o /dev/null
 
-// Parameters become arguments, in the order of first use; callers pass on what
-// their callees need; declarations that nothing names any more go.
+// Parameters become arguments, in the order of first use; callers pass those of
+// their callees; unused declarations are erased.
 
 // CHECK-NOT: mllm.tensor.register
 mllm.tensor.register @up : tensor<6x4xf32> {source = "up"}

@@ -5,26 +5,26 @@
 func.func @f(%x: tensor<7x16xf32>) -> tensor<7x16xf32> {
   return %x : tensor<7x16xf32>
 }
-// expected-error@+1 {{is a second function beside @f, and neither is @step; a program is made of one}}
+// expected-error@+1 {{is a second function in addition to @f; a program is converted from @step or the only function}}
 func.func @g(%x: tensor<7x16xf32>) -> tensor<7x16xf32> {
   return %x : tensor<7x16xf32>
 }
 
 // -----
 
-// expected-error@+1 {{has no body of one block to make a program of}}
+// expected-error@+1 {{must have a body of one block to be converted to a program}}
 func.func private @f(%x: tensor<7x16xf32>) -> tensor<7x16xf32>
 
 // -----
 
-// expected-error@+1 {{has the type 'tensor<?x16xf32>'; a program of a function needs static sizes}}
+// expected-error@+1 {{has the type 'tensor<?x16xf32>'; the program of a function requires static sizes}}
 func.func @f(%x: tensor<?x16xf32>) -> tensor<?x16xf32> {
   return %x : tensor<?x16xf32>
 }
 
 // -----
 
-// expected-error@+1 {{has the type 'tensor<4xf64>'; a program knows f32, f16, bf16, i32, i64 and integers of at most 16 bits}}
+// expected-error@+1 {{has the type 'tensor<4xf64>'; a program supports f32, f16, bf16, i32, i64 and integers of at most 16 bits}}
 func.func @f(%x: tensor<4xf64>) -> tensor<4xf64> {
   return %x : tensor<4xf64>
 }
@@ -34,7 +34,7 @@ func.func @f(%x: tensor<4xf64>) -> tensor<4xf64> {
 !cache = !llm.paged_kv_cache<f32, 2, 1, 16, 8, 64>
 // expected-note@+1 {{the first one is here}}
 func.func @f(%c: !cache) -> (!cache, !cache) {
-  // expected-error@+1 {{is a second cache in one function; a program has one pool}}
+  // expected-error@+1 {{is a second cache in the function; a program has only one pool}}
   %d = llm.create_paged_cache : !cache
   return %c, %d : !cache, !cache
 }
@@ -43,7 +43,7 @@ func.func @f(%c: !cache) -> (!cache, !cache) {
 
 !cache = !llm.paged_kv_cache<f32, 2, 1, 16, 8, 64>
 func.func @f(%c: !cache, %k: tensor<6x1x16xf32>, %s: tensor<6xi32>, %layer: index) -> !cache {
-  // expected-error@+1 {{needs a layer number that is known before the program runs: a constant, or the number of a turn of an scf.for with constant bounds}}
+  // expected-error@+1 {{requires a constant layer number, or one that is the induction variable of an scf.for with constant bounds}}
   %d = llm.append_kv %c, %k, %k slots(%s) layer(%layer) : (!cache, tensor<6x1x16xf32>, tensor<6x1x16xf32>, tensor<6xi32>) -> !cache
   return %d : !cache
 }
@@ -53,7 +53,7 @@ func.func @f(%c: !cache, %k: tensor<6x1x16xf32>, %s: tensor<6xi32>, %layer: inde
 !cache = !llm.paged_kv_cache<f32, 2, 1, 16, 8, 64>
 func.func @f(%c: !cache, %k: tensor<6x1x16xf32>, %s: tensor<6xi32>) -> !cache {
   %layer = arith.constant 2 : index
-  // expected-error@+1 {{has layer 2 of a cache of 2 layers}}
+  // expected-error@+1 {{accesses layer 2 of a cache with 2 layers}}
   %d = llm.append_kv %c, %k, %k slots(%s) layer(%layer) : (!cache, tensor<6x1x16xf32>, tensor<6x1x16xf32>, tensor<6xi32>) -> !cache
   return %d : !cache
 }
@@ -71,14 +71,14 @@ func.func @f(%x: tensor<4x16xf32>) -> tensor<4x16xf32> attributes {llm.num_ranks
 // Weights in block formats are decoded: a result would not be the integers.
 !q = !llm.quantized_tensor<i8, [6, 64], true, false, -1, 32, 8, format = q8_0>
 func.func @f(%q: !q) -> !q {
-  // expected-error@+1 {{; a program gives tensors}}
+  // expected-error@+1 {{; a program can only return tensors}}
   return %q : !q
 }
 
 // -----
 
 func.func @f(%x: tensor<4x16xf32>, %i: index) -> tensor<2x16xf32> {
-  // expected-error@+1 {{takes a slice whose size is not known before it runs; a program needs constant sizes and strides}}
+  // expected-error@+1 {{has a slice of dynamic size; a program requires constant sizes and strides}}
   %y = tensor.extract_slice %x[0, 0] [2, 16] [%i, 1] : tensor<4x16xf32> to tensor<2x16xf32>
   return %y : tensor<2x16xf32>
 }
@@ -86,7 +86,7 @@ func.func @f(%x: tensor<4x16xf32>, %i: index) -> tensor<2x16xf32> {
 // -----
 
 func.func @f(%x: tensor<4x16xf32>, %i: index) -> tensor<6x16xf32> {
-  // expected-error@+1 {{pads by sizes that are not known before it runs; a program needs constants, or tensor.insert_slice}}
+  // expected-error@+1 {{has padding sizes that are not constants; use constants, or tensor.insert_slice}}
   %y = tensor.pad %x low[%i, 0] high[%i, 0] {
   ^bb0(%r: index, %c: index):
     %zero = arith.constant 0.0 : f32
@@ -98,7 +98,7 @@ func.func @f(%x: tensor<4x16xf32>, %i: index) -> tensor<6x16xf32> {
 // -----
 
 func.func @f(%x: tensor<4xf32>) -> tensor<6xf32> {
-  // expected-error@+1 {{pads with numbers that its region computes; a program needs one number from outside of it}}
+  // expected-error@+1 {{computes the padding values in its region; use one value from outside of it}}
   %y = tensor.pad %x low[1] high[1] {
   ^bb0(%r: index):
     %n = arith.index_cast %r : index to i32
@@ -111,7 +111,7 @@ func.func @f(%x: tensor<4xf32>) -> tensor<6xf32> {
 // -----
 
 func.func @f(%x: tensor<4x0xf32>, %i: index) -> f32 {
-  // expected-error@+1 {{takes an element of a tensor that has none}}
+  // expected-error@+1 {{extracts an element of an empty tensor}}
   %y = tensor.extract %x[%i, %i] : tensor<4x0xf32>
   return %y : f32
 }
@@ -119,7 +119,7 @@ func.func @f(%x: tensor<4x0xf32>, %i: index) -> f32 {
 // -----
 
 func.func @f(%x: tensor<4x0xf32>, %i: index, %e: f32) -> tensor<4x0xf32> {
-  // expected-error@+1 {{puts an element into a tensor that has none}}
+  // expected-error@+1 {{inserts an element into an empty tensor}}
   %y = tensor.insert %e into %x[%i, %i] : tensor<4x0xf32>
   return %y : tensor<4x0xf32>
 }
@@ -136,7 +136,7 @@ func.func @f(%x: tensor<4xf32>) -> f32 {
 // -----
 
 func.func @f(%x: tensor<4x16xf32>, %i: index) -> tensor<3x16xf32> {
-  // expected-error@+1 {{takes 3 elements, 2 apart, of a dimension of 4}}
+  // expected-error@+1 {{extracts or inserts 3 elements, 2 apart, in a dimension of size 4}}
   %y = tensor.extract_slice %x[%i, 0] [3, 16] [2, 1] : tensor<4x16xf32> to tensor<3x16xf32>
   return %y : tensor<3x16xf32>
 }
@@ -160,7 +160,7 @@ func.func @f(%x: tensor<4xi32>) -> tensor<4xi32> {
 // -----
 
 func.func @f(%x: tensor<4xf16>) -> tensor<4xi16> {
-  // expected-error@+1 {{has no kernel in a program; compiled code reinterprets numbers of 32 bits only}}
+  // expected-error@+1 {{has no kernel in a program; arith.bitcast is only supported for elements of 32 bits}}
   %y = arith.bitcast %x : tensor<4xf16> to tensor<4xi16>
   return %y : tensor<4xi16>
 }
@@ -176,7 +176,7 @@ func.func @f(%x: tensor<4xi32>) -> tensor<4xi32> {
 // -----
 
 func.func @f(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error@+1 {{has no jumps in a program; write it as scf.if, scf.for or scf.while}}
+  // expected-error@+1 {{is control flow that a program does not support; write it as scf.if, scf.for or scf.while}}
   %z = scf.forall (%i) in (4) shared_outs(%o = %y) -> (tensor<4xf32>) {
     %s = tensor.extract_slice %x[%i] [1] [1] : tensor<4xf32> to tensor<1xf32>
     scf.forall.in_parallel {
@@ -192,7 +192,7 @@ func.func @f(%x: tensor<4xi32>) -> tensor<4xi32> {
   %init = tensor.empty() : tensor<4xi32>
   %z = linalg.map ins(%x : tensor<4xi32>) outs(%init : tensor<4xi32>)
     (%n: i32, %out: i32) {
-      // expected-error@+1 {{cannot stand in the loops of a program}}
+      // expected-error@+1 {{is not supported in a loop nest of a program}}
       %low, %high = arith.mulsi_extended %n, %n : i32
       linalg.yield %low : i32
     }
@@ -206,7 +206,7 @@ func.func @f(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   %z = linalg.map ins(%x : tensor<4xf32>) outs(%init : tensor<4xf32>)
     (%n: f32, %out: f32) {
       %c = arith.constant 0 : index
-      // expected-error@+1 {{uses a value from outside of its loops that is no scalar; make it an operand of the loops}}
+      // expected-error@+1 {{captures a value that is not a scalar; make it an operand of the linalg op}}
       %e = tensor.extract %y[%c] : tensor<4xf32>
       linalg.yield %e : f32
     }
@@ -218,7 +218,7 @@ func.func @f(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
 !cache = !llm.paged_kv_cache<f32, 1, 1, 16, 8, 64>
 func.func @f(%i: i1, %k: tensor<6x1x16xf32>, %s: tensor<6xi32>, %x: tensor<4xf32>) -> tensor<4xf32> {
   %r = scf.if %i -> tensor<4xf32> {
-    // expected-error@+1 {{is a cache that a branch or a loop makes; make it before, and hand it on as a value that the branch or the loop takes and gives}}
+    // expected-error@+1 {{is a cache created in a branch or a loop; create it before and pass it as an operand}}
     %c = llm.create_paged_cache : !cache
     %d = llm.append_kv %c, %k, %k slots(%s) : (!cache, tensor<6x1x16xf32>, tensor<6x1x16xf32>, tensor<6xi32>) -> !cache
     scf.yield %x : tensor<4xf32>
@@ -231,7 +231,7 @@ func.func @f(%i: i1, %k: tensor<6x1x16xf32>, %s: tensor<6xi32>, %x: tensor<4xf32
 // -----
 
 func.func @f(%i: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> attributes {llm.num_ranks = 2 : i64} {
-  // expected-error@+1 {{stands in a function of 2 ranks; a program's ranks run in lockstep and have one way}}
+  // expected-error@+1 {{is control flow in a function of 2 ranks, which run in lockstep; convert a function without branches and loops}}
   %r = mllm.cf.if %i : tensor<i1> -> tensor<4xf32> {
     mllm.cf.yield %x : tensor<4xf32>
   } else {
@@ -249,7 +249,7 @@ func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
     %c = mllm.tensor.constant dense<false> : tensor<i1>
     mllm.cf.yield %c, %a : tensor<i1>, tensor<4xf32>
   } do {
-  // expected-error@+1 {{has the type 'tensor<?xf32>'; a program of a function needs static sizes}}
+  // expected-error@+1 {{has the type 'tensor<?xf32>'; the program of a function requires static sizes}}
   ^bb0(%a: tensor<?xf32>):
     mllm.cf.yield %x : tensor<4xf32>
   }
@@ -259,7 +259,7 @@ func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 func.func @f(%n: tensor<i32>, %x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error@+1 {{counts its turns, for which a program has no jump; convert-mllm-to-llm{form=function} makes a loop with a condition of it}}
+  // expected-error@+1 {{is a counted loop, which a program does not support; convert it to a loop with a condition by convert-mllm-to-llm{form=function}}}
   %r = mllm.cf.for %n (%x) : (tensor<i32>, tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%i: tensor<i32>, %a: tensor<4xf32>):
     mllm.cf.yield %a : tensor<4xf32>
@@ -271,7 +271,7 @@ func.func @f(%n: tensor<i32>, %x: tensor<4xf32>) -> tensor<4xf32> {
 
 !cache = !llm.paged_kv_cache<f32, 2, 1, 16, 8, 64>
 func.func @f(%c: !cache, %b: tensor<2xi32>, %n: tensor<2xi32>, %layer: index) -> tensor<2x8xi32> {
-  // expected-error@+1 {{needs a layer number that is known before the program runs}}
+  // expected-error@+1 {{requires a constant layer number}}
   %t = llm.block_tables %c, %b, %n layer(%layer) : (!cache, tensor<2xi32>, tensor<2xi32>) -> tensor<2x8xi32>
   return %t : tensor<2x8xi32>
 }

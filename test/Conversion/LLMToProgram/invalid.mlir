@@ -1,6 +1,6 @@
 // RUN: llmir-opt %s --convert-llm-to-program --split-input-file --verify-diagnostics
 
-// expected-error@+1 {{has no function to make a program of}}
+// expected-error@+1 {{has no function to convert to a program}}
 module {
 }
 
@@ -33,7 +33,7 @@ func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, 
   %c0 = arith.constant 0 : index
   %t = tensor.dim %x, %c0 : tensor<?x16xf32>
   %h = tensor.expand_shape %x [[0], [1, 2]] output_shape [%t, 1, 16] : tensor<?x16xf32> into tensor<?x1x16xf32>
-  // expected-error@+1 {{reads a 'tensor<?xi32>' that is not the step's own 'positions'; a program can only read the step's}}
+  // expected-error@+1 {{has an operand of type 'tensor<?xi32>' that is not the argument 'positions' of the step; pass that argument}}
   %r = llm.rope %h, %lens {frequencies = array<f64: 1.0>} : tensor<?x1x16xf32>, tensor<?xi32>
   %s = llm.select_rows %x, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
   return %s, %cache : tensor<?x16xf32>, !cache
@@ -47,7 +47,7 @@ mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
 func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
   %e = llm.weight @e : tensor<100x16xf32>
   %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
-  // expected-error@+1 {{that is not the step's own 'logit_rows'}}
+  // expected-error@+1 {{that is not the argument 'logit_rows' of the step}}
   %s = llm.select_rows %x, %slots : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
   return %s, %cache : tensor<?x16xf32>, !cache
 }
@@ -59,7 +59,7 @@ mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
 mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
 func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
   %e = llm.weight @e : tensor<100x16xf32>
-  // expected-error@+1 {{that is not the step's own 'token_ids'}}
+  // expected-error@+1 {{that is not the argument 'token_ids' of the step}}
   %x = llm.embedding %slots, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
   %s = llm.select_rows %x, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
   return %s, %cache : tensor<?x16xf32>, !cache
@@ -75,7 +75,7 @@ func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, 
   %e = llm.weight @e : tensor<100x16xf32>
   %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
   %c = arith.constant dense<1.0> : tensor<4x16xf32>
-  // expected-error@+1 {{takes a value that is the same for all tokens as one row for each of them}}
+  // expected-error@+1 {{uses a value that is the same for all tokens as one row per token}}
   %d = tensor.cast %c : tensor<4x16xf32> to tensor<?x16xf32>
   %s = llm.select_rows %x, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
   return %s, %cache : tensor<?x16xf32>, !cache
@@ -90,7 +90,7 @@ func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, 
   %e = llm.weight @e : tensor<100x16xf32>
   %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
   %c = arith.constant dense<1.0> : tensor<4x16xf32>
-  // expected-error@+1 {{works on a value of type 'tensor<4x16xf32>', which is the same for all tokens}}
+  // expected-error@+1 {{computes a value of type 'tensor<4x16xf32>', which is the same for all tokens}}
   %y = llm.add %c, %c : tensor<4x16xf32>
   %s = llm.select_rows %x, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
   return %s, %cache : tensor<?x16xf32>, !cache
@@ -107,7 +107,7 @@ func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, 
   %c0 = arith.constant 0 : index
   %t = tensor.dim %x, %c0 : tensor<?x16xf32>
   %h = tensor.expand_shape %x [[0], [1, 2]] output_shape [%t, 1, 16] : tensor<?x16xf32> into tensor<?x1x16xf32>
-  // expected-error@+1 {{is batched; a step is a ragged batch, which -llm-lower-kv-cache-ops makes of it}}
+  // expected-error@+1 {{is batched; a step is a ragged batch: run -llm-lower-kv-cache-ops first}}
   %a = llm.paged_attention %h, %cache, %tables, %lens layer(%c0) : (tensor<?x1x16xf32>, !cache, tensor<?x?xi32>, tensor<?xi32>) -> tensor<?x1x16xf32>
   %s = llm.select_rows %x, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
   return %s, %cache : tensor<?x16xf32>, !cache
@@ -124,7 +124,7 @@ func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, 
   %c0 = arith.constant 0 : index
   %t = tensor.dim %x, %c0 : tensor<?x16xf32>
   %h = tensor.expand_shape %x [[0], [1, 2]] output_shape [%t, 1, 16] : tensor<?x16xf32> into tensor<?x1x16xf32>
-  // expected-error@+1 {{that is not the step's own 'seq_lens'}}
+  // expected-error@+1 {{that is not the argument 'seq_lens' of the step}}
   %a = llm.paged_attention %h, %cache, %tables, %pos offsets(%offs) layer(%c0) : (tensor<?x1x16xf32>, !cache, tensor<?x?xi32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x1x16xf32>
   %s = llm.select_rows %x, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
   return %s, %cache : tensor<?x16xf32>, !cache
@@ -141,7 +141,7 @@ func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, 
   %c0 = arith.constant 0 : index
   %t = tensor.dim %x, %c0 : tensor<?x16xf32>
   %h = tensor.expand_shape %x [[0], [1, 2]] output_shape [%t, 1, 16] : tensor<?x16xf32> into tensor<?x1x16xf32>
-  // expected-error@+1 {{that is not the step's own 'slot_mapping'}}
+  // expected-error@+1 {{that is not the argument 'slot_mapping' of the step}}
   %a = llm.append_kv %cache, %h, %h slots(%pos) layer(%c0) : (!cache, tensor<?x1x16xf32>, tensor<?x1x16xf32>, tensor<?xi32>) -> !cache
   %s = llm.select_rows %x, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
   return %s, %cache : tensor<?x16xf32>, !cache
@@ -155,7 +155,7 @@ mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
 func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
   %e = llm.weight @e : tensor<100x16xf32>
   %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
-  // expected-error@+1 {{is no part of a step: the runtime does it before}}
+  // expected-error@+1 {{cannot be part of a step: the runtime computes block tables before it}}
   %t = llm.block_tables %cache, %tables, %lens : (!cache, tensor<?x?xi32>, tensor<?xi32>) -> tensor<?x8xi32>
   %s = llm.select_rows %x, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
   return %s, %cache : tensor<?x16xf32>, !cache
@@ -175,7 +175,7 @@ func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, 
   %h = tensor.expand_shape %x [[0], [1, 2]] output_shape [%t, 1, 16] : tensor<?x16xf32> into tensor<?x1x16xf32>
   %k = arith.constant dense<1.0> : tensor<3x5x1x16xf32>
   %i = arith.constant dense<1> : tensor<3xi32>
-  // expected-error@+1 {{is batched; a program appends to a ragged batch}}
+  // expected-error@+1 {{is batched; programs append to ragged batches}}
   %a:2 = llm.append_kv %cache, %k, %k, %i layer(%c0) : (!cache, tensor<3x5x1x16xf32>, tensor<3x5x1x16xf32>, tensor<3xi32>) -> (!cache, tensor<3x5xi32>)
   %s = llm.select_rows %x, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
   return %s, %cache : tensor<?x16xf32>, !cache
@@ -215,7 +215,7 @@ func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, 
   return %s, %cache : tensor<?x16xf32>, !cache
 }
 func.func private @layer(%x: tensor<?x16xf32>, %y: tensor<?x16xf32>) -> (tensor<?x16xf32>, tensor<?x16xf32>) {
-  // expected-error@+1 {{hands result 1 to the next layer in a buffer that another result is copied to; a loop cannot exchange its values}}
+  // expected-error@+1 {{passes result 1 to the next layer in a buffer that another result overwrites; a loop over layers cannot exchange carried values}}
   return %y, %x : tensor<?x16xf32>, tensor<?x16xf32>
 }
 
@@ -223,7 +223,7 @@ func.func private @layer(%x: tensor<?x16xf32>, %y: tensor<?x16xf32>) -> (tensor<
 
 // A step that is only declared.
 !cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
-// expected-error@+1 {{has no body to make a program of}}
+// expected-error@+1 {{has no body, but is to be converted to a program}}
 func.func private @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache)
 
 // -----
@@ -235,7 +235,7 @@ mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
 func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
   %e = llm.weight @e : tensor<100x16xf32>
   %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
-  // expected-error@+1 {{must return logits first, made in @step for the rows that llm.select_rows chose}}
+  // expected-error@+1 {{must return logits as the first result, computed in @step for the rows that llm.select_rows selects}}
   return %x, %cache : tensor<?x16xf32>, !cache
 }
 
@@ -249,7 +249,7 @@ func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, 
   %e = llm.weight @e : tensor<100x16xf32>
   %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
   %s = llm.select_rows %x, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
-  // expected-error@+1 {{works on every token of the step, not on rows that were selected}}
+  // expected-error@+1 {{requires an operand with a row per token, not the rows that llm.select_rows selects}}
   %s2 = llm.select_rows %s, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
   return %s2, %cache : tensor<?x16xf32>, !cache
 }
@@ -264,7 +264,7 @@ func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, 
   %e = llm.weight @e : tensor<100x16xf32>
   %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
   %s = llm.select_rows %x, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
-  // expected-error@+1 {{combines rows of every token with rows that were selected}}
+  // expected-error@+1 {{combines rows of all tokens with rows that were selected}}
   %z = llm.add %s, %x : tensor<?x16xf32>
   return %z, %cache : tensor<?x16xf32>, !cache
 }
@@ -282,7 +282,7 @@ func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, 
   %t = tensor.dim %x, %c0 : tensor<?x16xf32>
   %h = tensor.expand_shape %x [[0], [1, 2]] output_shape [%t, 2, 8] : tensor<?x16xf32> into tensor<?x2x8xf32>
   %w = llm.weight @w : tensor<16x8xf32>
-  // expected-error@+1 {{needs rows of 8 numbers, not parts of rows of 16; a step keeps each token's numbers in one row}}
+  // expected-error@+1 {{requires rows of 8 elements, but the operand has 16 elements per token; in a step, a row has all elements of a token}}
   %p = llm.linear %h, %w : tensor<?x2x8xf32>, tensor<16x8xf32> -> tensor<?x2x16xf32>
   %s = llm.select_rows %x, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
   return %s, %cache : tensor<?x16xf32>, !cache
@@ -307,7 +307,7 @@ func.func private @layer(%x: tensor<?x16xf32>, %slots: tensor<?xi32>, %cache: !c
   %c1 = arith.constant 1 : index
   %t = tensor.dim %x, %c0 : tensor<?x16xf32>
   %h = tensor.expand_shape %x [[0], [1, 2]] output_shape [%t, 1, 16] : tensor<?x16xf32> into tensor<?x1x16xf32>
-  // expected-error@+1 {{needs the layer number that its function is called with}}
+  // expected-error@+1 {{requires the layer number argument of its function}}
   %c = llm.append_kv %cache, %h, %h slots(%slots) layer(%c1) : (!cache, tensor<?x1x16xf32>, tensor<?x1x16xf32>, tensor<?xi32>) -> !cache
   return %x : tensor<?x16xf32>
 }
@@ -326,7 +326,7 @@ func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, 
   return %s, %cache : tensor<?x16xf32>, !cache
 }
 func.func private @layer(%x: tensor<?x16xf32>) -> tensor<?x16xf32> {
-  // expected-error@+1 {{stands in a function that is called itself; a layer has no layers: inline its modules first}}
+  // expected-error@+1 {{is in a function that is called from @step; calls in layers are not supported, inline them first}}
   %y = call @inner(%x) : (tensor<?x16xf32>) -> tensor<?x16xf32>
   return %y : tensor<?x16xf32>
 }
@@ -344,7 +344,7 @@ mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
 func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
   %e = llm.weight @e : tensor<100x16xf32>
   %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
-  // expected-error@+1 {{calls @layer, which has no body to make a program of}}
+  // expected-error@+1 {{calls @layer, which has no body}}
   %y = call @layer(%x) : (tensor<?x16xf32>) -> tensor<?x16xf32>
   %s = llm.select_rows %x, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
   return %s, %cache : tensor<?x16xf32>, !cache
@@ -356,9 +356,9 @@ func.func private @layer(tensor<?x16xf32>) -> tensor<?x16xf32>
 // The same weight of two layers, stored in different orders.
 !cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
 mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
-// expected-note@+1 {{the other one}}
+// expected-note@+1 {{the weight of the other layer}}
 mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
-// expected-error@+1 {{is stored in another order of rows than the same weight of another layer}}
+// expected-error@+1 {{stores its rows in another order than the same weight of another layer}}
 mllm.tensor.register @w1 : tensor<16x16xf32> {source = "w1", rope_unpermute_heads = 2 : i64}
 func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
   %e = llm.weight @e : tensor<100x16xf32>

@@ -1,5 +1,5 @@
-// A step or a function needs all bodies: modules that are to be linked may
-// declare a subgraph that another one defines.
+// A step or a function requires the bodies of all subgraphs; only modules that
+// are to be linked may declare a subgraph that another one defines.
 
 // RUN: llmir-opt %s --split-input-file --verify-diagnostics --pass-pipeline="builtin.module(builtin.module(convert-mllm-to-llm))"
 // RUN: llmir-opt %s --split-input-file --verify-diagnostics --pass-pipeline="builtin.module(builtin.module(convert-mllm-to-llm{form=function}))"
@@ -14,7 +14,7 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, n
 
 // -----
 
-// What it calls, in a trace of tokens.
+// A callee, in a trace of tokens.
 module {
 module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
   mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
@@ -31,7 +31,7 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, n
 
 // -----
 
-// What it calls, in a trace of one sequence.
+// A callee, in a trace of one sequence.
 module {
 module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
   mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}

@@ -1,8 +1,8 @@
 // RUN: llmir-opt %s --convert-mllm-to-llm | FileCheck %s
 
-// A trace by the node API: a call of the module names the model, values
-// have a dimension for the one sequence, attention is written out. The step
-// knows nothing of all that.
+// A trace by the node API: a module-level call specifies the model, values have
+// a sequence dimension of size 1, and attention is explicit. None of this remains
+// in the step.
 module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, num_heads = 2 : i64, num_kv_heads = 1 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
   mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
   mllm.tensor.register @k : tensor<4x8xf32> {source = "k"}
@@ -17,8 +17,8 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, n
   mllm.graph.subgraph @model(%ids: tensor<1x6xi64>) -> tensor<1x6x8xf32> {
     %x = mllm.linalg.embedding %ids, @embed : tensor<1x6xi64> -> tensor<1x6x8xf32>
     %a = mllm.graph.call_graph @attention(%x) : (tensor<1x6x8xf32>) -> tensor<1x6x8xf32>
-    // Rows are chosen before they are summed; the sum is of %x and %a, in the
-    // order in which these were made.
+    // Rows are selected before they are added; the operands of the sum are in the
+    // order in which they are defined.
     // CHECK: %[[XS:.*]] = llm.select_rows %[[X]], %[[ROWS]]
     // CHECK: %[[AS:.*]] = llm.select_rows
     // CHECK: llm.add %[[XS]], %[[AS]]

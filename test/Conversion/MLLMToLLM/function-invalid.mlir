@@ -1,17 +1,17 @@
 // RUN: llmir-opt %s --convert-mllm-to-llm=form=function --split-input-file --verify-diagnostics
 
-// What the form of functions refuses.
+// Unsupported ops in the function form.
 
 mllm.graph.subgraph @f(%x: tensor<4xf32>, %n: tensor<i64>) -> tensor<4xf32> {
   %m = mllm.tensor.constant dense<true> : tensor<4xi1>
-  // expected-error@+1 {{'mllm.linalg.repeat' op has the type 'tensor<?xf32>'; code of functions is made for sizes that are known}}
+  // expected-error@+1 {{'mllm.linalg.repeat' op has the type 'tensor<?xf32>'; functions require static sizes}}
   %y = mllm.linalg.repeat %x {dim = 0 : i64, times = 2 : i64} : tensor<4xf32> -> tensor<?xf32>
   mllm.cf.return %x : tensor<4xf32>
 }
 
 // -----
 
-// expected-error@+1 {{an argument has the type 'tensor<?xf32>'; code of functions is made for sizes that are known}}
+// expected-error@+1 {{an argument has the type 'tensor<?xf32>'; functions require static sizes}}
 mllm.graph.subgraph @f(%x: tensor<?xf32>, %s: tensor<4xf32>) -> tensor<4xf32> {
   %y = mllm.linalg.exp %s : tensor<4xf32>
   mllm.cf.return %y : tensor<4xf32>
@@ -22,7 +22,7 @@ mllm.graph.subgraph @f(%x: tensor<?xf32>, %s: tensor<4xf32>) -> tensor<4xf32> {
 // Also inside of a loop.
 mllm.graph.subgraph @f(%x: tensor<4xf32>, %n: tensor<i32>) -> tensor<4xf32> {
   %y = mllm.cf.for %n (%x) : (tensor<i32>, tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error@+1 {{an argument has the type 'tensor<?xf32>'; code of functions is made for sizes that are known}}
+  // expected-error@+1 {{an argument has the type 'tensor<?xf32>'; functions require static sizes}}
   ^bb0(%i: tensor<i32>, %a: tensor<?xf32>):
     mllm.cf.yield %x : tensor<4xf32>
   }
@@ -32,7 +32,7 @@ mllm.graph.subgraph @f(%x: tensor<4xf32>, %n: tensor<i32>) -> tensor<4xf32> {
 // -----
 
 mllm.graph.subgraph @f(%x: tensor<4xf32, #mllm.tensor<kCUDA>>) -> tensor<4xf32, #mllm.tensor<kCUDA>> {
-  // expected-error@+1 {{'mllm.linalg.exp' op has the type 'tensor<4xf32, #mllm.tensor<kCUDA>>'; code is made for the CPU}}
+  // expected-error@+1 {{'mllm.linalg.exp' op has the type 'tensor<4xf32, #mllm.tensor<kCUDA>>'; only tensors on the CPU can be compiled}}
   %y = mllm.linalg.exp %x : tensor<4xf32, #mllm.tensor<kCUDA>>
   mllm.cf.return %y : tensor<4xf32, #mllm.tensor<kCUDA>>
 }
@@ -48,11 +48,11 @@ mllm.graph.subgraph @f() -> tensor<4x32xf32> {
 
 // -----
 
-// A cache adds to itself in each turn.
+// A cache that grows in each iteration.
 mllm.graph.subgraph @f(%k: tensor<3x2x4xf32>, %n: tensor<i32>) -> tensor<3x2x4xf32> {
   %y = mllm.cf.for %n (%k) : (tensor<i32>, tensor<3x2x4xf32>) -> tensor<3x2x4xf32> {
   ^bb0(%i: tensor<i32>, %a: tensor<3x2x4xf32>):
-    // expected-error@+1 {{cannot be compiled: it stands in a loop, or in a function that is called again, and adds to its cache each time; the sizes of a function are known before it runs}}
+    // expected-error@+1 {{cannot be compiled: it may be executed more than once, and each time adds to its cache; in a function, caches have static sizes}}
     %K, %V = mllm.linalg.kv_cache %a, %a {layer = 0 : i64} : (tensor<3x2x4xf32>, tensor<3x2x4xf32>) -> (tensor<3x2x4xf32>, tensor<3x2x4xf32>)
     mllm.cf.yield %K : tensor<3x2x4xf32>
   }
@@ -61,9 +61,9 @@ mllm.graph.subgraph @f(%k: tensor<3x2x4xf32>, %n: tensor<i32>) -> tensor<3x2x4xf
 
 // -----
 
-// And in each call.
+// The same in each call.
 mllm.graph.subgraph @layer(%k: tensor<3x2x4xf32>) -> tensor<3x2x4xf32> {
-  // expected-error@+1 {{cannot be compiled: it stands in a loop, or in a function that is called again}}
+  // expected-error@+1 {{cannot be compiled: it may be executed more than once, and each time adds to its cache}}
   %K, %V = mllm.linalg.kv_cache %k, %k {layer = 0 : i64} : (tensor<3x2x4xf32>, tensor<3x2x4xf32>) -> (tensor<3x2x4xf32>, tensor<3x2x4xf32>)
   mllm.cf.return %K : tensor<3x2x4xf32>
 }
@@ -82,7 +82,7 @@ mllm.graph.subgraph @f(%k: tensor<3x2x4xf32>, %c: tensor<i1>) -> tensor<6x2x4xf3
   } else {
     mllm.cf.yield %k : tensor<3x2x4xf32>
   }
-  // expected-error@+1 {{cannot be compiled: a branch before it may have added to the cache of layer 0; the sizes of a function are known before it runs}}
+  // expected-error@+1 {{cannot be compiled: a preceding branch may have added to the cache of layer 0; in a function, caches have static sizes}}
   %K, %V = mllm.linalg.kv_cache %0, %0 {layer = 0 : i64} : (tensor<3x2x4xf32>, tensor<3x2x4xf32>) -> (tensor<6x2x4xf32>, tensor<6x2x4xf32>)
   mllm.cf.return %K : tensor<6x2x4xf32>
 }
@@ -90,7 +90,7 @@ mllm.graph.subgraph @f(%k: tensor<3x2x4xf32>, %c: tensor<i1>) -> tensor<6x2x4xf3
 // -----
 
 mllm.graph.subgraph @f(%k: tensor<3x2x4xf32>) -> tensor<7x2x4xf32> {
-  // expected-error@+1 {{cannot be compiled: it gives 'tensor<7x2x4xf32>', but its cache then holds 'tensor<3x2x4xf32>'; the caches of a function are empty before it runs}}
+  // expected-error@+1 {{cannot be compiled: its result has the type 'tensor<7x2x4xf32>', but its cache then holds 'tensor<3x2x4xf32>'; caches are empty when a function starts}}
   %K, %V = mllm.linalg.kv_cache %k, %k {layer = 0 : i64} : (tensor<3x2x4xf32>, tensor<3x2x4xf32>) -> (tensor<7x2x4xf32>, tensor<7x2x4xf32>)
   mllm.cf.return %K : tensor<7x2x4xf32>
 }
@@ -114,7 +114,7 @@ mllm.graph.subgraph @f() -> tensor<1xf32> {
 
 // Also if its caller is called twice.
 mllm.graph.subgraph @attn(%k: tensor<3x2x4xf32>) -> tensor<3x2x4xf32> {
-  // expected-error@+1 {{cannot be compiled: it stands in a loop, or in a function that is called again}}
+  // expected-error@+1 {{cannot be compiled: it may be executed more than once, and each time adds to its cache}}
   %K, %V = mllm.linalg.kv_cache %k, %k {layer = 0 : i64} : (tensor<3x2x4xf32>, tensor<3x2x4xf32>) -> (tensor<3x2x4xf32>, tensor<3x2x4xf32>)
   mllm.cf.return %K : tensor<3x2x4xf32>
 }
@@ -130,7 +130,7 @@ mllm.graph.subgraph @f(%k: tensor<3x2x4xf32>) -> tensor<3x2x4xf32> {
 
 // -----
 
-// Or in a loop, which is in front of it.
+// Or in a loop in the caller.
 mllm.graph.subgraph @f(%k: tensor<3x2x4xf32>, %n: tensor<i32>) -> tensor<3x2x4xf32> {
   %y = mllm.cf.for %n (%k) : (tensor<i32>, tensor<3x2x4xf32>) -> tensor<3x2x4xf32> {
   ^bb0(%i: tensor<i32>, %a: tensor<3x2x4xf32>):
@@ -140,7 +140,7 @@ mllm.graph.subgraph @f(%k: tensor<3x2x4xf32>, %n: tensor<i32>) -> tensor<3x2x4xf
   mllm.cf.return %y : tensor<3x2x4xf32>
 }
 mllm.graph.subgraph @attn(%k: tensor<3x2x4xf32>) -> tensor<3x2x4xf32> {
-  // expected-error@+1 {{cannot be compiled: it stands in a loop, or in a function that is called again}}
+  // expected-error@+1 {{cannot be compiled: it may be executed more than once, and each time adds to its cache}}
   %K, %V = mllm.linalg.kv_cache %k, %k {layer = 0 : i64} : (tensor<3x2x4xf32>, tensor<3x2x4xf32>) -> (tensor<3x2x4xf32>, tensor<3x2x4xf32>)
   mllm.cf.return %K : tensor<3x2x4xf32>
 }
@@ -153,7 +153,7 @@ mllm.graph.subgraph @block(%k: tensor<3x2x4xf32>) -> tensor<3x2x4xf32> {
 
 // Two functions that add to one cache.
 mllm.graph.subgraph @first(%k: tensor<3x2x4xf32>) -> tensor<3x2x4xf32> {
-  // expected-error@+1 {{cannot be compiled: another function that runs with it adds to the cache of layer 7 too; the caches of a function are its own}}
+  // expected-error@+1 {{cannot be compiled: another function of the same call tree also adds to the cache of layer 7; only one function may add to a cache}}
   %K, %V = mllm.linalg.kv_cache %k, %k {layer = 7 : i64} : (tensor<3x2x4xf32>, tensor<3x2x4xf32>) -> (tensor<3x2x4xf32>, tensor<3x2x4xf32>)
   mllm.cf.return %K : tensor<3x2x4xf32>
 }
@@ -169,20 +169,20 @@ mllm.graph.subgraph @f(%k: tensor<3x2x4xf32>) -> tensor<3x2x4xf32> {
 
 // -----
 
-// Any number of a layer is one; functions that do not run together share none.
+// Any layer number is valid; functions of separate call trees do not share caches.
 mllm.graph.subgraph @f(%k: tensor<3x2x4xf32>) -> tensor<3x2x4xf32> {
   %K, %V = mllm.linalg.kv_cache %k, %k {layer = 9223372036854775807 : i64} : (tensor<3x2x4xf32>, tensor<3x2x4xf32>) -> (tensor<3x2x4xf32>, tensor<3x2x4xf32>)
   mllm.cf.return %K : tensor<3x2x4xf32>
 }
 mllm.graph.subgraph @g(%k: tensor<3x2x4xf32>) -> tensor<7x2x4xf32> {
-  // expected-error@+1 {{cannot be compiled: it gives 'tensor<7x2x4xf32>', but its cache then holds 'tensor<3x2x4xf32>'}}
+  // expected-error@+1 {{cannot be compiled: its result has the type 'tensor<7x2x4xf32>', but its cache then holds 'tensor<3x2x4xf32>'}}
   %K, %V = mllm.linalg.kv_cache %k, %k {layer = 9223372036854775807 : i64} : (tensor<3x2x4xf32>, tensor<3x2x4xf32>) -> (tensor<7x2x4xf32>, tensor<7x2x4xf32>)
   mllm.cf.return %K : tensor<7x2x4xf32>
 }
 
 // -----
 
-// Tables that no machine has room for.
+// Tables that are too large for any machine.
 mllm.graph.subgraph @f(%x: tensor<400000xf32>, %w: tensor<400xf32>) -> tensor<100001x2x2xf32> {
   // expected-error@+1 {{cannot be compiled: its table of sines and cosines is not affordable: }}
   %y = mllm.linalg.stft %x, %w {center = false, hop_length = 200000 : i64, n_fft = 200000 : i64} : (tensor<400000xf32>, tensor<400xf32>) -> tensor<100001x2x2xf32>

@@ -1,7 +1,7 @@
 // RUN: llmir-opt %s --convert-mllm-to-llm | FileCheck %s
 // RUN: llmir-opt %s --convert-mllm-to-llm --llm-inline-modules --canonicalize --cse | FileCheck %s --check-prefix=INLINED
 
-// What GPT-2 has and Llama has not: positions of a table, LayerNorm, GELU.
+// Features of GPT-2 that Llama does not have: learned positions, LayerNorm, GELU.
 
 module attributes {mllm.model = {architecture = "gpt2", num_layers = 1 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 16 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
   mllm.tensor.register @wte : tensor<8x8xf32> {source = "wte"}

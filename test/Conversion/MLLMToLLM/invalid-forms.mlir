@@ -1,12 +1,12 @@
 // RUN: llmir-opt %s --convert-mllm-to-llm --split-input-file --verify-diagnostics
-// Heads before tokens, and no attention that is written out.
+// Heads before tokens, but no explicit attention.
 module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
   mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
   mllm.tensor.register @norm : tensor<8xf32> {source = "norm"}
   mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
     %h = mllm.linalg.view %x : tensor<?x8xf32> -> tensor<?x2x4xf32>
-    // expected-error@+1 {{has heads before tokens, and is part of no attention that mllm-fuse-attention knows}}
+    // expected-error@+1 {{has heads before tokens and is not part of an attention that mllm-fuse-attention recognizes}}
     %r = mllm.linalg.rope %h {frequencies = array<f64: 1.0>, layout = "bhsd", scaling = 1.0 : f64} : tensor<?x2x4xf32>
     %z = mllm.linalg.silu %r : tensor<?x2x4xf32>
     mllm.cf.return %x : tensor<?x8xf32>
@@ -22,7 +22,7 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, n
   mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
     %h = mllm.linalg.view %x : tensor<?x8xf32> -> tensor<?x2x4xf32>
-    // expected-error@+1 {{gives its keys and values as one attention written out would read them (layout bhsd, q_head), but is part of none that mllm-fuse-attention knows}}
+    // expected-error@+1 {{has the form of explicit attention (layout bhsd, q_head), but is not part of an attention that mllm-fuse-attention recognizes}}
     %k, %v = mllm.linalg.kv_cache %h, %h {layer = 0 : i64, q_head = 4 : i64} : (tensor<?x2x4xf32>, tensor<?x2x4xf32>) -> (tensor<?x4x4xf32>, tensor<?x4x4xf32>)
     mllm.cf.return %x : tensor<?x8xf32>
   }
@@ -30,13 +30,13 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, n
 
 // -----
 
-// Values that move from token to token.
+// Values that are moved between tokens.
 module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
   mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
   mllm.tensor.register @norm : tensor<8xf32> {source = "norm"}
   mllm.graph.subgraph @model(%ids: tensor<4xi64>) -> tensor<4x8xf32> attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<4xi64> -> tensor<4x8xf32>
-    // expected-error@+1 {{combines the tokens of a sequence, which a step does in attention over the cache only}}
+    // expected-error@+1 {{combines different tokens, which a step supports only in attention over the cache}}
     %v = mllm.linalg.view %x : tensor<4x8xf32> -> tensor<2x16xf32>
     mllm.cf.return %x : tensor<4x8xf32>
   }
@@ -44,12 +44,12 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, n
 
 // -----
 
-// A size that happens to be the number of tokens in one trace.
+// A size that is the number of tokens in a trace by coincidence.
 module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
   mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
   mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
-    // expected-error@+1 {{combines the tokens of a sequence, which a step does in attention over the cache only}}
+    // expected-error@+1 {{combines different tokens, which a step supports only in attention over the cache}}
     %v = mllm.linalg.view %x : tensor<?x8xf32> -> tensor<8x?xf32>
     mllm.cf.return %x : tensor<?x8xf32>
   }
@@ -61,7 +61,7 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, n
 module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
   mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
   mllm.tensor.register @norm : tensor<8xf32> {source = "norm"}
-  // expected-error@+1 {{takes token ids of type 'tensor<2x?xi64>'; a step is made from a trace of one sequence, and batches are those of the llm dialect}}
+  // expected-error@+1 {{takes token ids of type 'tensor<2x?xi64>'; a step requires a trace of one sequence, with ids of shape [1, tokens]}}
   mllm.graph.subgraph @model(%ids: tensor<2x?xi64>) -> tensor<2x?x8xf32> attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<2x?xi64> -> tensor<2x?x8xf32>
     mllm.cf.return %x : tensor<2x?x8xf32>
@@ -76,7 +76,7 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, n
   mllm.tensor.register @norm : tensor<8xf32> {source = "norm"}
   mllm.graph.subgraph @model(%ids: tensor<1x?xi64>) -> tensor<1x?x8xf32> attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<1x?xi64> -> tensor<1x?x8xf32>
-    // expected-error@+1 {{a value has the type 'tensor<?x8xf32>', which does not begin with the model's one sequence}}
+    // expected-error@+1 {{a value has the type 'tensor<?x8xf32>', whose first dimension is not the sequence dimension of size 1}}
     %v = mllm.linalg.view %x : tensor<1x?x8xf32> -> tensor<?x8xf32>
     mllm.cf.return %x : tensor<1x?x8xf32>
   }
@@ -89,7 +89,7 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, n
   mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
   mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
-    // expected-error@+1 {{'mllm.linalg.softmax' op combines the tokens of a sequence, which a step does in attention over the cache only}}
+    // expected-error@+1 {{'mllm.linalg.softmax' op combines different tokens, which a step supports only in attention over the cache}}
     %s = mllm.linalg.softmax %x {axis = 0 : i64} : tensor<?x8xf32>
     mllm.cf.return %s : tensor<?x8xf32>
   }
@@ -102,7 +102,7 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, n
   mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
   mllm.graph.subgraph @model(%ids: tensor<1x?xi64>) -> tensor<1x?x8xf32> attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<1x?xi64> -> tensor<1x?x8xf32>
-    // expected-error@+1 {{'mllm.linalg.mean' op combines the tokens of a sequence, which a step does in attention over the cache only}}
+    // expected-error@+1 {{'mllm.linalg.mean' op combines different tokens, which a step supports only in attention over the cache}}
     %m = mllm.linalg.mean %x {dim = 1 : i64, keep_dim} : tensor<1x?x8xf32> -> tensor<1x1x8xf32>
     %y = mllm.linalg.add %x, %m : (tensor<1x?x8xf32>, tensor<1x1x8xf32>) -> tensor<1x?x8xf32>
     mllm.cf.return %y : tensor<1x?x8xf32>
@@ -116,7 +116,7 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, n
   mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
   mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
-    // expected-error@+1 {{'mllm.linalg.slice' op combines the tokens of a sequence, which a step does in attention over the cache only}}
+    // expected-error@+1 {{'mllm.linalg.slice' op combines different tokens, which a step supports only in attention over the cache}}
     %l = mllm.linalg.slice %x[-1:, :] : tensor<?x8xf32> -> tensor<?x8xf32>
     mllm.cf.return %l : tensor<?x8xf32>
   }
@@ -124,13 +124,104 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, n
 
 // -----
 
-// The numbers of tokens in the batch.
+// The indices of tokens in the batch.
 module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
   mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
   mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
-    // expected-error@+1 {{'mllm.linalg.fill' op combines the tokens of a sequence, which a step does in attention over the cache only}}
+    // expected-error@+1 {{'mllm.linalg.fill' op combines different tokens, which a step supports only in attention over the cache}}
     %n = mllm.linalg.fill arange %x {start = 0.0 : f64, step = 1.0 : f64} : tensor<?x8xf32>
     mllm.cf.return %n : tensor<?x8xf32>
+  }
+}
+
+// -----
+
+// Rotations by tables that belong to one number of tokens.
+module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
+  mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
+  mllm.graph.subgraph @model(%ids: tensor<4xi64>) -> tensor<4x8xf32> attributes {entry} {
+    %x = mllm.linalg.embedding %ids, @embed : tensor<4xi64> -> tensor<4x8xf32>
+    %h = mllm.linalg.view %x : tensor<4x8xf32> -> tensor<4x2x4xf32>
+    %t = mllm.tensor.constant dense<0.5> : tensor<3x4x2xf32>
+    // expected-error@+1 {{'mllm.linalg.multimodal_rope' op requires tables with a row for each token of the step, computed from mllm.linalg.positions}}
+    %r = mllm.linalg.multimodal_rope %h by %t, %t {mrope_section = array<i64: 1, 1>} : tensor<4x2x4xf32> by tensor<3x4x2xf32>, tensor<3x4x2xf32>
+    %y = mllm.linalg.view %r : tensor<4x2x4xf32> -> tensor<4x8xf32>
+    mllm.cf.return %y : tensor<4x8xf32>
+  }
+}
+
+// -----
+
+module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
+  mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
+  mllm.graph.subgraph @model(%ids: tensor<4xi64>) -> tensor<4x8xf32> attributes {entry} {
+    %x = mllm.linalg.embedding %ids, @embed : tensor<4xi64> -> tensor<4x8xf32>
+    %h = mllm.linalg.view %x : tensor<4x8xf32> -> tensor<4x2x4xf32>
+    %t = mllm.tensor.constant dense<0.5> : tensor<4x2xf32>
+    // expected-error@+1 {{'mllm.linalg.rope' op requires tables with a row for each token of the step}}
+    %r = mllm.linalg.rope %h by %t, %t {scaling = 1.0 : f64} : tensor<4x2x4xf32> by tensor<4x2xf32>, tensor<4x2xf32>
+    %y = mllm.linalg.view %r : tensor<4x2x4xf32> -> tensor<4x8xf32>
+    mllm.cf.return %y : tensor<4x8xf32>
+  }
+}
+
+// -----
+
+// Sinks that differ from token to token.
+module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
+  mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
+  mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
+    %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
+    %h = mllm.linalg.view %x : tensor<?x8xf32> -> tensor<?x2x4xf32>
+    %k:2 = mllm.linalg.kv_cache %h, %h {layer = 0 : i64} : (tensor<?x2x4xf32>, tensor<?x2x4xf32>) -> (tensor<?x2x4xf32>, tensor<?x2x4xf32>)
+    %s = mllm.linalg.mean %x {dim = 1 : i64} : tensor<?x8xf32> -> tensor<?xf32>
+    // expected-error@+1 {{'mllm.linalg.flash_attention2_swa_sink' op combines different tokens}}
+    %a = mllm.linalg.flash_attention2_swa_sink %h, %k#0, %k#1 sinks %s {scale = 0.5 : f64, sliding_window = 4 : i64} : (tensor<?x2x4xf32>, tensor<?x2x4xf32>, tensor<?x2x4xf32>, tensor<?xf32>) -> tensor<?x2x4xf32>
+    %y = mllm.linalg.view %a : tensor<?x2x4xf32> -> tensor<?x8xf32>
+    mllm.cf.return %y : tensor<?x8xf32>
+  }
+}
+
+// -----
+
+// A window over keys of no cache.
+module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
+  mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
+  mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
+    %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
+    %h = mllm.linalg.view %x : tensor<?x8xf32> -> tensor<?x2x4xf32>
+    // expected-error@+1 {{'mllm.linalg.flash_attention2_swa_sink' op requires k and v to be the results of one kv_cache op}}
+    %a = mllm.linalg.flash_attention2_swa_sink %h, %h, %h {scale = 0.5 : f64, sliding_window = 4 : i64} : (tensor<?x2x4xf32>, tensor<?x2x4xf32>, tensor<?x2x4xf32>) -> tensor<?x2x4xf32>
+    %y = mllm.linalg.view %a : tensor<?x2x4xf32> -> tensor<?x8xf32>
+    mllm.cf.return %y : tensor<?x8xf32>
+  }
+}
+
+// -----
+
+// A dimension for sequences that the ids do not have.
+module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
+  mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
+  mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
+    %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
+    %h = mllm.linalg.view %x : tensor<?x8xf32> -> tensor<1x?x2x4xf32>
+    // expected-error@+1 {{'mllm.linalg.rope' op has heads of type 'tensor<1x?x2x4xf32>', with a dimension for sequences that the model's ids do not have; in a step they are [tokens, heads, head size]}}
+    %r = mllm.linalg.rope %h {frequencies = array<f64: 1.0>, scaling = 1.0 : f64} : tensor<1x?x2x4xf32>
+    %y = mllm.linalg.view %r : tensor<1x?x2x4xf32> -> tensor<?x8xf32>
+    mllm.cf.return %y : tensor<?x8xf32>
+  }
+}
+
+// -----
+
+module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
+  mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
+  mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
+    %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
+    %h = mllm.linalg.view %x : tensor<?x8xf32> -> tensor<?x1x2x4xf32>
+    // expected-error@+1 {{'mllm.linalg.kv_cache' op has heads of type 'tensor<?x1x2x4xf32>', with a dimension for sequences}}
+    %k:2 = mllm.linalg.kv_cache %h, %h {layer = 0 : i64} : (tensor<?x1x2x4xf32>, tensor<?x1x2x4xf32>) -> (tensor<?x1x2x4xf32>, tensor<?x1x2x4xf32>)
+    mllm.cf.return %x : tensor<?x8xf32>
   }
 }

@@ -1,6 +1,6 @@
 // RUN: llmir-opt %s --convert-mllm-to-llm --split-input-file --verify-diagnostics
 
-// Annotations that the compiler cannot store.
+// Unsupported annotations.
 // SPEC: 277
 // Three bits.
 module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
@@ -8,7 +8,7 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, n
   mllm.tensor.register @w : tensor<8x32xf32> {source = "w"}
   mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x32xf32>
-    // expected-error@+1 {{which the compiler has no form for; it stores int8 and int4 with a scale for each row or for 32, 64 or 128 numbers of one, and the formats q8_0 and q4_0}}
+    // expected-error@+1 {{which is not supported; use int8 or int4 with a scale for each row or for each 32, 64 or 128 elements of a row, or the formats q8_0 and q4_0}}
     %0 = mllm.linalg.linear %x, @w {mllm.quant.weights = #mllm.quant<sym_per_channel, bits = 3, axis = 0>} : tensor<?x32xf32> -> tensor<?x8xf32>
     mllm.cf.return %0 : tensor<?x8xf32>
   }
@@ -22,7 +22,7 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, n
   mllm.tensor.register @w : tensor<8x32xf32> {source = "w"}
   mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x32xf32>
-    // expected-error@+1 {{which the compiler has no form for; it stores int8 and int4 with a scale for each row or for 32, 64 or 128 numbers of one, and the formats q8_0 and q4_0}}
+    // expected-error@+1 {{which is not supported; use int8 or int4 with a scale for each row or for each 32, 64 or 128 elements of a row, or the formats q8_0 and q4_0}}
     %0 = mllm.linalg.linear %x, @w {mllm.quant.weights = #mllm.quant<sym_per_tensor, bits = 8>} : tensor<?x32xf32> -> tensor<?x8xf32>
     mllm.cf.return %0 : tensor<?x8xf32>
   }
@@ -36,7 +36,7 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, n
   mllm.tensor.register @w : tensor<8x32xf32> {source = "w"}
   mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x32xf32>
-    // expected-error@+1 {{which the compiler has no form for; it stores int8 and int4 with a scale for each row or for 32, 64 or 128 numbers of one, and the formats q8_0 and q4_0}}
+    // expected-error@+1 {{which is not supported; use int8 or int4 with a scale for each row or for each 32, 64 or 128 elements of a row, or the formats q8_0 and q4_0}}
     %0 = mllm.linalg.linear %x, @w {mllm.quant.weights = #mllm.quant<sym_per_channel, bits = 8, axis = 1>} : tensor<?x32xf32> -> tensor<?x8xf32>
     mllm.cf.return %0 : tensor<?x8xf32>
   }
@@ -50,7 +50,7 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, n
   mllm.tensor.register @w : tensor<8x32xf32> {source = "w"}
   mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x32xf32>
-    // expected-error@+1 {{which the compiler has no form for; it stores int8 and int4 with a scale for each row or for 32, 64 or 128 numbers of one, and the formats q8_0 and q4_0}}
+    // expected-error@+1 {{which is not supported; use int8 or int4 with a scale for each row or for each 32, 64 or 128 elements of a row, or the formats q8_0 and q4_0}}
     %0 = mllm.linalg.linear %x, @w {mllm.quant.weights = #mllm.quant<sym_per_block, bits = 4, block = 16>} : tensor<?x32xf32> -> tensor<?x8xf32>
     mllm.cf.return %0 : tensor<?x8xf32>
   }
@@ -58,13 +58,13 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, n
 
 // -----
 
-// Blocks that nothing rounds to.
+// An unsupported block format.
 module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
   mllm.tensor.register @embed : tensor<8x32xf32> {source = "embed"}
   mllm.tensor.register @w : tensor<8x32xf32> {source = "w"}
   mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x32xf32>
-    // expected-error@+1 {{which the compiler has no form for; it stores int8 and int4 with a scale for each row or for 32, 64 or 128 numbers of one, and the formats q8_0 and q4_0}}
+    // expected-error@+1 {{which is not supported; use int8 or int4 with a scale for each row or for each 32, 64 or 128 elements of a row, or the formats q8_0 and q4_0}}
     %0 = mllm.linalg.linear %x, @w {mllm.quant.weights = #mllm.quant<q4_1, bits = 4, block = 32>} : tensor<?x32xf32> -> tensor<?x8xf32>
     mllm.cf.return %0 : tensor<?x8xf32>
   }
@@ -78,7 +78,7 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, n
   mllm.tensor.register @w : tensor<8x32xf32> {source = "w"}
   mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x32xf32>
-    // expected-error@+1 {{which the compiler has no form for; it stores int8 and int4 with a scale for each row or for 32, 64 or 128 numbers of one, and the formats q8_0 and q4_0}}
+    // expected-error@+1 {{which is not supported; use int8 or int4 with a scale for each row or for each 32, 64 or 128 elements of a row, or the formats q8_0 and q4_0}}
     %0 = mllm.linalg.linear %x, @w {mllm.quant.weights = #mllm.quant<lpbq, bits = 4, block = 32>} : tensor<?x32xf32> -> tensor<?x8xf32>
     mllm.cf.return %0 : tensor<?x8xf32>
   }
@@ -86,13 +86,13 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, n
 
 // -----
 
-// Rows that are no blocks.
+// Rows that are not whole blocks.
 module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
   mllm.tensor.register @embed : tensor<8x32xf32> {source = "embed"}
   mllm.tensor.register @w : tensor<8x32xf32> {source = "w"}
   mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x32xf32>
-    // expected-error@+1 {{has a matrix of rows of 32 numbers, which are no whole blocks of 64}}
+    // expected-error@+1 {{has weights with rows of 32 elements, which is not a multiple of the block size 64}}
     %0 = mllm.linalg.linear %x, @w {mllm.quant.weights = #mllm.quant<sym_per_block, bits = 4, block = 64>} : tensor<?x32xf32> -> tensor<?x8xf32>
     mllm.cf.return %0 : tensor<?x8xf32>
   }
@@ -100,13 +100,13 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, n
 
 // -----
 
-// What is quantized already.
+// Weights that are already quantized.
 module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
   mllm.tensor.register @embed : tensor<8x32xf32> {source = "embed"}
   mllm.tensor.register @w : !llm.quantized_tensor<i8, [8, 32], true, false, -1, 32, 8, format = q8_0> {source = "w"}
   mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x32xf32>
-    // expected-error@+1 {{which is stored in few bits already}}
+    // expected-error@+1 {{but the parameter is already quantized}}
     %0 = mllm.linalg.linear %x, @w {mllm.quant.weights = #mllm.quant<sym_per_channel, bits = 8, axis = 0>} : tensor<?x32xf32> -> tensor<?x8xf32>
     mllm.cf.return %0 : tensor<?x8xf32>
   }
@@ -114,16 +114,16 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, n
 
 // -----
 
-// One matrix in two ways.
+// Two formats for one parameter.
 module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
   mllm.tensor.register @embed : tensor<8x32xf32> {source = "embed"}
   mllm.tensor.register @w : tensor<32x32xf32> {source = "w"}
   mllm.tensor.register @h : tensor<8x32xf32> {source = "h"}
   mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x32xf32>
-    // expected-note@+1 {{which is this one}}
+    // expected-note@+1 {{the other op is here}}
     %0 = mllm.linalg.linear %x, @w {mllm.quant.weights = #mllm.quant<sym_per_channel, bits = 8, axis = 0>} : tensor<?x32xf32> -> tensor<?x32xf32>
-    // expected-error@+1 {{has a matrix to be stored in another way than another op says}}
+    // expected-error@+1 {{has weights of a different format than another op with the same parameter}}
     %1 = mllm.linalg.linear %0, @w : tensor<?x32xf32> -> tensor<?x32xf32>
     %2 = mllm.linalg.linear %1, @h : tensor<?x32xf32> -> tensor<?x8xf32>
     mllm.cf.return %2 : tensor<?x8xf32>
@@ -137,7 +137,7 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, n
   mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
   mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
-    // expected-error@+1 {{has 'mllm.quant.weights', but only matrices of mllm.linalg.linear are stored in few bits}}
+    // expected-error@+1 {{has 'mllm.quant.weights', but only weights of mllm.linalg.linear can be quantized}}
     %0 = mllm.linalg.silu %x {mllm.quant.weights = #mllm.quant<sym_per_channel, bits = 8, axis = 0>} : tensor<?x8xf32>
     mllm.cf.return %0 : tensor<?x8xf32>
   }

@@ -10,7 +10,7 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, n
 
 // -----
 
-// An entry that is no model.
+// An entry that is not a model.
 module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
   // expected-error@+1 {{is the entry, so it must be (token ids [tokens]) -> (logits [tokens, vocabulary]), not '(tensor<?x8xf32>) -> tensor<?x8xf32>'}}
   mllm.graph.subgraph @model(%x: tensor<?x8xf32>) -> tensor<?x8xf32> attributes {entry} {
@@ -20,11 +20,11 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, n
 
 // -----
 
-// The step's name is taken.
+// Another op has the name of the step.
 module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
-  // expected-note@+1 {{taken here}}
+  // expected-note@+1 {{the other op is here}}
   mllm.tensor.register @step : tensor<8x8xf32> {source = "embed"}
-  // expected-error@+1 {{becomes @step, but that is taken}}
+  // expected-error@+1 {{is converted to @step, but another op has this name; rename it}}
   mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
     %x = mllm.linalg.embedding %ids, @step : tensor<?xi64> -> tensor<?x8xf32>
     mllm.cf.return %x : tensor<?x8xf32>
@@ -33,13 +33,13 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, n
 
 // -----
 
-// A layer beyond the last.
+// A layer number that is out of range.
 module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
   mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
   mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
     %h = mllm.linalg.view %x : tensor<?x8xf32> -> tensor<?x2x4xf32>
-    // expected-error@+1 {{is of layer 2, but mllm.model says that there are 2 layers}}
+    // expected-error@+1 {{belongs to layer 2, but mllm.model specifies 2 layers}}
     %k, %v = mllm.linalg.kv_cache %h, %h {layer = 2 : i64} : (tensor<?x2x4xf32>, tensor<?x2x4xf32>) -> (tensor<?x2x4xf32>, tensor<?x2x4xf32>)
     %a = mllm.linalg.flash_attention2 %h, %k, %v {causal = true, scale = 0.5 : f64} : (tensor<?x2x4xf32>, tensor<?x2x4xf32>, tensor<?x2x4xf32>) -> tensor<?x2x4xf32>
 
@@ -49,13 +49,13 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, n
 
 // -----
 
-// Other heads than the model's.
+// Heads that do not match the model.
 module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
   mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
   mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
     %h = mllm.linalg.view %x : tensor<?x8xf32> -> tensor<?x1x8xf32>
-    // expected-error@+1 {{stores 1 heads of 8 numbers, but mllm.model says 2 heads of 4}}
+    // expected-error@+1 {{stores 1 heads of size 8, but mllm.model specifies 2 heads of size 4}}
     %k, %v = mllm.linalg.kv_cache %h, %h {layer = 0 : i64} : (tensor<?x1x8xf32>, tensor<?x1x8xf32>) -> (tensor<?x1x8xf32>, tensor<?x1x8xf32>)
 
     mllm.cf.return %x : tensor<?x8xf32>
@@ -64,13 +64,13 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, n
 
 // -----
 
-// All keys, wanted elsewhere.
+// Keys of the cache with another user.
 module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
   mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
   mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
     %h = mllm.linalg.view %x : tensor<?x8xf32> -> tensor<?x2x4xf32>
-    // expected-error@+1 {{gives keys and values that only an attention op may read, as its k and v}}
+    // expected-error@+1 {{returns keys and values that may only be used as k and v of an attention op}}
     %k, %v = mllm.linalg.kv_cache %h, %h {layer = 0 : i64} : (tensor<?x2x4xf32>, tensor<?x2x4xf32>) -> (tensor<?x2x4xf32>, tensor<?x2x4xf32>)
     // expected-note@+1 {{also used here}}
     %s = mllm.linalg.silu %k : tensor<?x2x4xf32>
@@ -87,7 +87,7 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, n
   mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
     %h = mllm.linalg.view %x : tensor<?x8xf32> -> tensor<?x2x4xf32>
-    // expected-error@+1 {{gives keys and values that only an attention op may read, as its k and v}}
+    // expected-error@+1 {{returns keys and values that may only be used as k and v of an attention op}}
     %k, %v = mllm.linalg.kv_cache %h, %h {layer = 0 : i64} : (tensor<?x2x4xf32>, tensor<?x2x4xf32>) -> (tensor<?x2x4xf32>, tensor<?x2x4xf32>)
     // expected-note@+1 {{also used here}}
     %a = mllm.linalg.flash_attention2 %h, %v, %k {causal = true, scale = 0.5 : f64} : (tensor<?x2x4xf32>, tensor<?x2x4xf32>, tensor<?x2x4xf32>) -> tensor<?x2x4xf32>
@@ -104,7 +104,7 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, n
   mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
     %h = mllm.linalg.view %x : tensor<?x8xf32> -> tensor<?x2x4xf32>
-    // expected-error@+1 {{gives keys and values that only an attention op may read, as its k and v}}
+    // expected-error@+1 {{returns keys and values that may only be used as k and v of an attention op}}
     %k, %v = mllm.linalg.kv_cache %h, %h {layer = 0 : i64} : (tensor<?x2x4xf32>, tensor<?x2x4xf32>) -> (tensor<?x2x4xf32>, tensor<?x2x4xf32>)
     // expected-note@+1 {{also used here}}
     %a = mllm.linalg.flash_attention2 %k, %k, %v {causal = true, scale = 0.5 : f64} : (tensor<?x2x4xf32>, tensor<?x2x4xf32>, tensor<?x2x4xf32>) -> tensor<?x2x4xf32>
@@ -121,7 +121,7 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, n
   mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
     %h = mllm.linalg.view %x : tensor<?x8xf32> -> tensor<?x2x4xf32>
-    // expected-error@+1 {{needs keys and values from one kv_cache op: inference keeps all of them in the paged cache}}
+    // expected-error@+1 {{requires k and v to be the results of one kv_cache op; a step reads them from the paged cache}}
     %a = mllm.linalg.flash_attention2 %h, %h, %h {causal = true, scale = 0.5 : f64} : (tensor<?x2x4xf32>, tensor<?x2x4xf32>, tensor<?x2x4xf32>) -> tensor<?x2x4xf32>
 
     mllm.cf.return %x : tensor<?x8xf32>
@@ -144,13 +144,13 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, n
 
 // -----
 
-// A broadcast that makes a pair of each two tokens.
+// A broadcast that combines all pairs of tokens.
 module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
   mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
   mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
     %v = mllm.linalg.view %x : tensor<?x8xf32> -> tensor<?x1x8xf32>
-    // expected-error@+1 {{'mllm.linalg.add' op combines the tokens of a sequence, which a step does in attention over the cache only}}
+    // expected-error@+1 {{'mllm.linalg.add' op combines different tokens, which a step supports only in attention over the cache}}
     %y = mllm.linalg.add %v, %x : (tensor<?x1x8xf32>, tensor<?x8xf32>) -> tensor<?x?x8xf32>
 
     mllm.cf.return %x : tensor<?x8xf32>
@@ -159,12 +159,12 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, n
 
 // -----
 
-// A step has no branches and loops, and a cache is changed in order.
+// A loop in a step.
 module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
   mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
   mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
-    // expected-error@+1 {{'mllm.cf.for' op has branches, of which a step takes one for all tokens}}
+    // expected-error@+1 {{'mllm.cf.for' op is control flow, which is not supported in a step}}
     %r = mllm.cf.for %ids (%x) : (tensor<?xi64>, tensor<?x8xf32>) -> tensor<?x8xf32> {
     ^bb0(%i: tensor<?xi64>, %a: tensor<?x8xf32>):
       %q = mllm.linalg.view %a {shape = array<i64: -1, 2, 4>} : tensor<?x8xf32> -> tensor<?x2x4xf32>

@@ -3,8 +3,7 @@
 // RUN: llmir-opt %s --convert-mllm-to-llm --llm-check-cache-use --llm-deduplicate-functions --llm-inline-modules --canonicalize --cse | FileCheck %s --check-prefix=OPTIMIZED
 
 // SPEC: 20
-// A model of two layers, with its decoder in a subgraph of its own, as it is
-// traced.
+// A model of two layers, with its decoder in a separate subgraph, as traced.
 
 // CHECK: module attributes {mllm.model =
 module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, num_heads = 4 : i64, num_kv_heads = 2 : i64, head_dim = 16 : i64, hidden_size = 64 : i64, intermediate_size = 96 : i64, vocab_size = 256 : i64, context_length = 128 : i64}} {
@@ -23,8 +22,8 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, n
   mllm.tensor.register @layers.1.o.weight : !llm.quantized_tensor<i8, [64, 64], true, false, -1, 32, 8, format = q8_0> {source = "l1.o"}
   mllm.tensor.register @layers.1.norm.weight : tensor<64xbf16> {source = "l1.norm"}
 
-  // The step takes the batch; weights stand here only; logits are selected
-  // where rows begin to mix, which the call hides for now.
+  // The step has the arguments of the batch, and all weights; logits are selected
+  // at the end, since rows cannot be selected before the call yet.
   // CHECK-LABEL: func.func @step
   // CHECK-SAME: (%[[IDS:.*]]: tensor<?xi32>, %[[POS:.*]]: tensor<?xi32>, %[[OFFS:.*]]: tensor<?xi32>, %[[LENS:.*]]: tensor<?xi32>, %[[SLOTS:.*]]: tensor<?xi32>, %[[TABLES:.*]]: tensor<?x?xi32>, %[[ROWS:.*]]: tensor<?xi32>, %[[CACHE:.*]]: !llm.paged_kv_cache<bf16, 2, 2, 16, 32, 128>)
   // CHECK-SAME: -> (tensor<?x256xf32>, !llm.paged_kv_cache<bf16, 2, 2, 16, 32, 128>)
@@ -123,7 +122,7 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, n
     mllm.cf.return %o : tensor<?x64xf32>
   }
 
-  // What the entry does not reach is part of no step.
+  // Subgraphs that the entry does not reach are not part of the step.
   // CHECK-NOT: mllm.graph.subgraph
   // CHECK-NOT: @unreached
   mllm.graph.subgraph @unreached(%x: tensor<?x64xf32>) -> tensor<?x64xf32> {
@@ -134,7 +133,7 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, n
 // The context's length and the cache's default element type.
 // CONTEXT: func.func @step({{.*}}: !llm.paged_kv_cache<f32, 2, 2, 16, 16, 48>)
 
-// After stage 4 two functions remain, and the norm is made for chosen rows.
+// After stage 4, two functions remain, and the norm processes selected rows only.
 // OPTIMIZED-LABEL: func.func @step(
 // OPTIMIZED: %[[X:.*]] = llm.embedding
 // OPTIMIZED-NEXT: %[[A:.*]]:2 = call @layers.0(%[[X]], {{.*}}, %c0,

@@ -1,7 +1,7 @@
 // RUN: llmir-opt %s --convert-mllm-to-llm | FileCheck %s
 
-// What annotations come to: the types of parameters for formats of blocks,
-// products with quantized weights for integers.
+// Conversion of annotations: block formats become types of parameters, integers
+// become products with quantized weights.
 // SPEC: 277
 module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, num_heads = 4 : i64, num_kv_heads = 2 : i64, head_dim = 16 : i64, hidden_size = 64 : i64, intermediate_size = 96 : i64, vocab_size = 256 : i64, context_length = 128 : i64}} {
   // CHECK: mllm.tensor.register @embed : !llm.quantized_tensor<i8, [256, 64], true, false, -1, 32, 8, format = q8_0>

@@ -1,9 +1,9 @@
 // RUN: llmir-opt %s --convert-mllm-to-llm --split-input-file | FileCheck %s
 // RUN: llmir-opt %s --convert-mllm-to-llm --split-input-file --mlir-print-debuginfo | FileCheck %s --check-prefix=LOCATIONS
 
-// Views between all ranks, and static numbers of tokens, which a ragged batch
-// does not have. One layer, in the entry itself: its number is a constant, and
-// nothing is marked a layer.
+// Views between all ranks, and static numbers of tokens, which become dynamic in
+// a ragged batch. One layer, in the entry itself: its number is a constant, and
+// no function is marked as a layer.
 module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
   mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
   // CHECK-LABEL: func.func @step
@@ -20,7 +20,7 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, n
     // CHECK: %[[A:.*]] = llm.paged_attention {{.*}} {causal = false, scale = 5.000000e-01 : f64}
     %a = mllm.linalg.flash_attention2 %h, %keys, %values {causal = false, scale = 0.5 : f64} : (tensor<3x2x4xf32>, tensor<?x2x4xf32>, tensor<?x2x4xf32>) -> tensor<3x2x4xf32>
     %m = mllm.linalg.view %a : tensor<3x2x4xf32> -> tensor<3x8xf32>
-    // Rows are chosen after the merge of the heads, below which they mix.
+    // Rows are selected after the heads are merged, since earlier ops combine rows.
     // CHECK: %[[M:.*]] = tensor.collapse_shape %[[A]]
     // CHECK: %[[S:.*]] = llm.select_rows %[[M]], %arg6
     // CHECK: %[[G:.*]] = llm.silu %[[S]]
@@ -45,7 +45,7 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, n
     // CHECK: %[[F3:.*]] = tensor.collapse_shape %[[D4]] {{\[\[0\], \[1, 2, 3\]\]}}
     // CHECK: %[[B:.*]] = tensor.expand_shape %[[F3]] {{.*}} into tensor<?x2x4xf32>
     %3 = mllm.linalg.view %2 : tensor<3x2x2x2xf32> -> tensor<3x2x4xf32>
-    // A view that changes nothing is nothing.
+    // A view to the same shape is erased.
     // CHECK-NEXT: return %[[B]]
     %4 = mllm.linalg.view %3 : tensor<3x2x4xf32> -> tensor<3x2x4xf32>
     mllm.cf.return %4 : tensor<3x2x4xf32>
