@@ -37,7 +37,7 @@ endfunction()
 function(llmir_add_library name)
   llmir_declare_library(${name} ${ARGN})
   # Libraries of a tool and of the precompiled header are not installed.
-  if(CMAKE_CURRENT_SOURCE_DIR MATCHES "^${PROJECT_SOURCE_DIR}/lib/" AND NOT name STREQUAL "LLMIRPrecompiledMLIR")
+  if(CMAKE_CURRENT_SOURCE_DIR MATCHES "^${PROJECT_SOURCE_DIR}/lib/" AND NOT name MATCHES "^LLMIRPrecompiled")
     llmir_install_library(${name} runtime)
   endif()
 endfunction()
@@ -53,8 +53,10 @@ function(llmir_declare_library name)
   endif()
 endfunction()
 
-# llmir_use_mlir(TARGET): compile against MLIR's headers, link its shared
-# libraries, and reuse the one precompiled header.
+# llmir_use_mlir(TARGET [HEADER])
+# Compiles against MLIR's headers and links its shared libraries. HEADER is the precompiled header to reuse:
+# LLMIRPrecompiledMLIR by default, LLMIRPrecompiledDialects for libraries most of whose files use the dialects' ops, or
+# NONE.
 function(llmir_use_mlir name)
   # Users of the installed libraries get them from LLMIR::MLIR (LLMIRConfig.cmake).
   foreach(dir IN LISTS MLIR_INCLUDE_DIRS LLVM_INCLUDE_DIRS)
@@ -68,19 +70,22 @@ function(llmir_use_mlir name)
     set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
     target_compile_options(${name} PRIVATE -fPIC)
   endif()
-  if(NOT name STREQUAL "LLMIRPrecompiledMLIR")
-    target_precompile_headers(${name} REUSE_FROM LLMIRPrecompiledMLIR)
+  set(header LLMIRPrecompiledMLIR ${ARGN})
+  list(GET header -1 header)
+  if(NOT header STREQUAL "NONE")
+    target_precompile_headers(${name} REUSE_FROM ${header})
   endif()
 endfunction()
 
-# llmir_add_compiler_library(NAME source... LINK_LIBS lib... [DEPENDS tablegen-target...])
-# A library of the compiler, which may use IR. Not part of a runtime-only build.
+# llmir_add_compiler_library(NAME source... LINK_LIBS lib... [DEPENDS tablegen-target...] [HEADER header])
+# A library of the compiler, which may use IR. Not part of a runtime-only build. HEADER: as in llmir_use_mlir().
 function(llmir_add_compiler_library name)
   if(LLMIR_RUNTIME_ONLY)
     return()
   endif()
-  llmir_declare_library(${name} ${ARGN})
-  llmir_use_mlir(${name})
+  cmake_parse_arguments(ARG "" "HEADER" "" ${ARGN})
+  llmir_declare_library(${name} ${ARG_UNPARSED_ARGUMENTS})
+  llmir_use_mlir(${name} ${ARG_HEADER})
   llmir_install_library(${name} compiler)
 endfunction()
 

@@ -27,7 +27,11 @@ set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME llmir)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION science)
 set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "The command llmir runs compiled models with one small program that needs neither MLIR nor LLVM. To compile
 checkpoints (Hugging Face models and GGUF files), install llmir-compiler.")
-set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS "llmir-compiler (= ${PROJECT_VERSION})")
+# Downloads open libcurl and libssl's libcrypto, which dpkg-shlibdeps cannot see.
+if(LLMIR_CURL_INCLUDE_DIR)
+  set(CPACK_DEBIAN_RUNTIME_PACKAGE_DEPENDS "libcurl4, libssl3")
+endif()
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS "llmir-compiler (= ${PROJECT_VERSION}), ca-certificates")
 
 set(CPACK_DEBIAN_COMPILER_PACKAGE_NAME llmir-compiler)
 set(CPACK_DEBIAN_COMPILER_PACKAGE_SECTION devel)

@@ -374,9 +374,15 @@ Expected<ResultTypes> FlashAttention2Op::inferResults(Adaptor op) {
                 op.getQ()); // c4
 }
 
-LogicalResult FlashAttention2Op::verify() {
-  return verifyPositive(*this, getScale(), "scale"); // c5
+/// Checks the scale and the soft cap of an op.
+template <typename OpT> static LogicalResult verifyScores(OpT op) {
+  if (op.getSoftCap() &&
+      failed(verifyPositive(op, *op.getSoftCap(), "soft_cap"))) // c7, c9
+    return failure();
+  return verifyPositive(op, op.getScale(), "scale"); // c5
 }
+
+LogicalResult FlashAttention2Op::verify() { return verifyScores(*this); }
 
 std::optional<int64_t> FlashAttention2Op::getFlops() {
   return attentionFlops(getQ(), HeadSizes(getK()).tokens, getV());
@@ -405,9 +411,7 @@ Expected<ResultTypes> FlashAttention2SwaSinkOp::inferResults(Adaptor op) {
                 op.getQ()); // c4
 }
 
-LogicalResult FlashAttention2SwaSinkOp::verify() {
-  return verifyPositive(*this, getScale(), "scale"); // c5
-}
+LogicalResult FlashAttention2SwaSinkOp::verify() { return verifyScores(*this); }
 
 std::optional<int64_t> FlashAttention2SwaSinkOp::getFlops() {
   return attentionFlops(getQ(), HeadSizes(getK()).tokens, getV());

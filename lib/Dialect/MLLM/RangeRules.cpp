@@ -73,9 +73,9 @@ Expected<Shape> index(const Shape &shape, const std::vector<Range> &ranges,
   for (size_t d = 0; d < shape.size(); ++d)
     if (!std::binary_search(dims.begin(), dims.end(), int64_t(d)))
       result.push_back(rangeSize(shape[d], ranges[d]));
-  const bool areNeighbours =
+  const bool areAdjacent =
       !dims.empty() && dims.back() - dims.front() + 1 == int64_t(dims.size());
-  result.insert(result.begin() + (areNeighbours ? dims.front() : 0),
+  result.insert(result.begin() + (areAdjacent ? dims.front() : 0),
                 chosen.begin(), chosen.end());
   return result;
 }

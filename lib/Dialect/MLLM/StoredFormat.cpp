@@ -48,6 +48,7 @@ Type storedType(MLIRContext *context, ArrayRef<int64_t> shape,
                 TensorFormat format) {
   switch (format) {
   case TensorFormat::F32:
+  case TensorFormat::F64: // Rounded when it is read.
     return RankedTensorType::get(shape, Float32Type::get(context));
   case TensorFormat::F16:
     return RankedTensorType::get(shape, Float16Type::get(context));
@@ -63,11 +64,23 @@ std::optional<std::string>
 problemOfStoredPlace(ArrayRef<int64_t> shape,
                      std::optional<ArrayRef<int64_t>> slice, bool transposed) {
   if (slice) {
-    if (slice->size() != 2 || shape.empty() || shape.size() > 2)
+    if ((slice->size() != 2 && slice->size() != 4) || shape.empty() ||
+        shape.size() > 2)
       return "has a 'slice' that is not [first row, rows of the stored tensor] "
-             "of a vector or a matrix";
-    int64_t first = (*slice)[0], total = (*slice)[1];
-    if (first < 0 || total < shape[0] || first > total - shape[0])
+             "of a vector or a matrix, or these and [rows of a group, rows "
+             "between the starts of groups]";
+    int64_t first = (*slice)[0], total = (*slice)[1], spanned = shape[0];
+    if (slice->size() == 4) {
+      int64_t rows = (*slice)[2], stride = (*slice)[3], before = 0;
+      if (rows < 1 || stride < rows || shape[0] % rows != 0 ||
+          __builtin_mul_overflow(shape[0] / rows - 1, stride, &before) ||
+          __builtin_add_overflow(before, rows, &spanned))
+        return "has the 'slice' of groups of " + std::to_string(rows) +
+               " in every " + std::to_string(stride) +
+               " rows, which do not make up its " + std::to_string(shape[0]) +
+               " rows";
+    }
+    if (first < 0 || total < spanned || first > total - spanned)
       return "has the 'slice' [" + std::to_string(first) + ", " +
              std::to_string(total) + "], which does not contain its " +
              std::to_string(shape[0]) + " rows";

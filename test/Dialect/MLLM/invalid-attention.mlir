@@ -563,6 +563,16 @@ mllm.graph.subgraph @f(%q: tensor<1x?x4x4xf32>, %k: tensor<2x?x4x4xf32>, %v: ten
 
 // -----
 
+mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %k: tensor<?x4x4xf32>, %v: tensor<?x4x4xf32>) {
+  // RULE: flash_attention2.c7
+  // expected-error@+1 {{'soft_cap' is -1}}
+  %0 = mllm.linalg.flash_attention2 %q, %k, %v {causal = true, scale = 0.5 : f64, soft_cap = -1.0 : f64}
+      : (tensor<?x4x4xf32>, tensor<?x4x4xf32>, tensor<?x4x4xf32>) -> tensor<?x4x4xf32>
+  mllm.cf.return
+}
+
+// -----
+
 mllm.graph.subgraph @f(%q: tensor<?x5x4xf32>, %k: tensor<?x2x4xf32>, %v: tensor<?x2x4xf32>) {
   // RULE: flash_attention2_swa_sink.c1
   // expected-error@+1 {{q has 5 heads, expected a multiple of k's 2}}
@@ -698,6 +708,16 @@ mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %k: tensor<?x2x4xf32>, %v: tensor<
   // expected-error@+1 {{q has 4 heads, but 's_aux' has 3}}
   %0 = mllm.linalg.flash_attention2_swa_sink %q, %k, %v sinks %s {scale = 0.5 : f64, sliding_window = 4 : i64}
       : (tensor<?x4x4xf32>, tensor<?x2x4xf32>, tensor<?x2x4xf32>, tensor<3xf32>) -> tensor<?x4x4xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %k: tensor<?x2x4xf32>, %v: tensor<?x2x4xf32>) {
+  // RULE: flash_attention2_swa_sink.c9
+  // expected-error@+1 {{'soft_cap' is 0}}
+  %0 = mllm.linalg.flash_attention2_swa_sink %q, %k, %v {scale = 0.5 : f64, sliding_window = 4 : i64, soft_cap = 0.0 : f64}
+      : (tensor<?x4x4xf32>, tensor<?x2x4xf32>, tensor<?x2x4xf32>) -> tensor<?x4x4xf32>
   mllm.cf.return
 }
 

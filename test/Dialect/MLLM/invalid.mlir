@@ -58,7 +58,7 @@ mllm.graph.subgraph @h() {
 
 // -----
 
-// A subgraph is called twice, but not by itself: that is no circle.
+// A subgraph that is called twice, but not by itself, is not recursive.
 mllm.graph.subgraph @f() attributes {entry} {
   mllm.graph.call_graph @g() : () -> ()
   mllm.graph.call_graph @h() : () -> ()
@@ -257,13 +257,13 @@ mllm.tensor.register @w : tensor<6x4xf32> {source = "w", rope_unpermute_heads = 
 // -----
 
 // RULE: tensor.register.c6 (one number)
-// expected-error@+1 {{has a 'slice' that is not [first row, rows of the stored tensor] of a vector or a matrix}}
+// expected-error@+1 {{has a 'slice' that is not [first row, rows of the stored tensor] of a vector or a matrix, or these and [rows of a group, rows between the starts of groups]}}
 mllm.tensor.register @w : tensor<6x4xf32> {source = "w", slice = array<i64: 6>}
 
 // -----
 
 // RULE: tensor.register.c6 (matrices of experts)
-// expected-error@+1 {{has a 'slice' that is not [first row, rows of the stored tensor] of a vector or a matrix}}
+// expected-error@+1 {{has a 'slice' that is not [first row, rows of the stored tensor] of a vector or a matrix, or these and [rows of a group, rows between the starts of groups]}}
 mllm.tensor.register @w : tensor<2x6x4xf32> {source = "w", slice = array<i64: 0, 6>}
 
 // -----
@@ -280,6 +280,24 @@ mllm.tensor.register @w : tensor<6xf32> {source = "w", slice = array<i64: -1, 18
 
 // -----
 
+// RULE: tensor.register.c6 (groups that overlap)
+// expected-error@+1 {{has the 'slice' of groups of 3 in every 2 rows, which do not make up its 6 rows}}
+mllm.tensor.register @w : tensor<6x4xf32> {source = "w", slice = array<i64: 0, 18, 3, 2>}
+
+// -----
+
+// RULE: tensor.register.c6 (part of a group)
+// expected-error@+1 {{has the 'slice' of groups of 4 in every 8 rows, which do not make up its 6 rows}}
+mllm.tensor.register @w : tensor<6x4xf32> {source = "w", slice = array<i64: 0, 18, 4, 8>}
+
+// -----
+
+// RULE: tensor.register.c6 (groups beyond the end)
+// expected-error@+1 {{has the 'slice' [4, 18], which does not contain its 6 rows}}
+mllm.tensor.register @w : tensor<6x4xf32> {source = "w", slice = array<i64: 4, 18, 2, 7>}
+
+// -----
+
 // RULE: tensor.register.c7 (a vector)
 // expected-error@+1 {{is 'transposed', which is only valid for a matrix}}
 mllm.tensor.register @w : tensor<6xf32> {source = "w", transposed}
@@ -292,7 +310,7 @@ func.func private @f() attributes {mllm.model = {}}
 
 // -----
 
-// mllm.model is no dictionary
+// mllm.model is not a dictionary
 // expected-error@+1 {{'mllm.model' is not a dictionary}}
 module attributes {mllm.model = 1 : i64} {}
 

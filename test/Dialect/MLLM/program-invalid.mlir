@@ -9,7 +9,7 @@ mllm.program.fragment @step code {
 
 // -----
 
-// RULE: program.fragment.c1 (an instruction where only buffers may stand)
+// RULE: program.fragment.c1 (an instruction where only buffers are allowed)
 mllm.program.fragment @step code {
   // expected-error@+1 {{is before the entry_point of code fragment 'step', where only buffers and inputs are allowed}}
   mllm.program.barrier
@@ -105,7 +105,7 @@ mllm.program.fragment @weights data {
 
 mllm.program.fragment @weights data {
   // RULE: program.weight.c3 (matrices of experts)
-  // expected-error@+1 {{has a 'slice' that is not [first row, rows of the stored tensor] of a vector or a matrix}}
+  // expected-error@+1 {{has a 'slice' that is not [first row, rows of the stored tensor] of a vector or a matrix, or these and [rows of a group, rows between the starts of groups]}}
   mllm.program.weight @w "tiles16" "f32" [2, 16, 4] bytes 512 sources ["a"] at [0] {slice = array<i64: 0, 48>}
 }
 

@@ -293,7 +293,8 @@ def MLLM_FlashAttention2Op : MLLM_LinalgOp<"flash_attention2", "1e-10"> {
     sum over s of softmax(scale * q[t][h] . k[s][g]) * v[s][g]`, with the
     softmax over s. The queries are the last tokens among the keys; if `causal`,
     a token attends only to itself and earlier tokens. A token without visible
-    keys yields zeros.
+    keys yields zeros. With `soft_cap` c, a scaled score s is replaced by
+    `c * tanh(s / c)`.
 
     Fails verification when
     - c1: the number of heads of `q` is not a multiple of that of `k`;
@@ -301,7 +302,8 @@ def MLLM_FlashAttention2Op : MLLM_LinalgOp<"flash_attention2", "1e-10"> {
     - c3: `k` and `v` differ in the number of tokens or heads;
     - c4: the result is not [tokens of `q`, heads of `q`, head size of `v`];
     - c5: `scale` is not a finite positive number;
-    - c6: operands differ in rank, element type, device or number of sequences.
+    - c6: operands differ in rank, element type, device or number of sequences;
+    - c7: `soft_cap` is not a finite positive number.
 
     Example:
 
@@ -315,7 +317,8 @@ def MLLM_FlashAttention2Op : MLLM_LinalgOp<"flash_attention2", "1e-10"> {
     Arg<MLLM_HeadsTensor, "all keys [past and new tokens, key heads, head size]">:$k,
     Arg<MLLM_HeadsTensor, "all values [past and new tokens, key heads, value size]">:$v,
     Arg<F64Attr, "factor of the scores, usually head size ^ -0.5">:$scale,
-    Arg<BoolAttr, "whether a token attends only to itself and earlier tokens">:$causal
+    Arg<BoolAttr, "whether a token attends only to itself and earlier tokens">:$causal,
+    Arg<OptionalAttr<F64Attr>, "limit of the scores; none if absent">:$soft_cap
   );
   let results = (outs
     Res<MLLM_HeadsTensor, "attention output [tokens, heads, value size]">:$result
@@ -334,7 +337,8 @@ def MLLM_FlashAttention2SwaSinkOp : MLLM_LinalgOp<"flash_attention2_swa_sink", "
   let description = [{
     Causal `mllm.linalg.flash_attention2` in which a token attends to itself and
     the `sliding_window - 1` tokens before it. A sink `s_aux[h]` is a score of
-    head h whose exponential is added to the denominator of the softmax only.
+    head h whose exponential is added to the denominator of the softmax only;
+    `soft_cap` does not apply to it.
 
     Fails verification when
     - c1: the number of heads of `q` is not a multiple of that of `k`;
@@ -344,7 +348,8 @@ def MLLM_FlashAttention2SwaSinkOp : MLLM_LinalgOp<"flash_attention2_swa_sink", "
     - c5: `scale` is not a finite positive number;
     - c6: operands differ in rank, element type, device or number of sequences;
     - c7: `sliding_window` is less than 1;
-    - c8: `s_aux` is not [heads of `q`].
+    - c8: `s_aux` is not [heads of `q`];
+    - c9: `soft_cap` is not a finite positive number.
 
     Example:
 
@@ -360,7 +365,8 @@ def MLLM_FlashAttention2SwaSinkOp : MLLM_LinalgOp<"flash_attention2_swa_sink", "
     Arg<MLLM_HeadsTensor, "all values [tokens, key heads, value size]">:$v,
     Arg<Optional<MLLM_SinkTensor>, "sinks [heads of `q`]; none if absent">:$s_aux,
     Arg<F64Attr, "factor of the scores">:$scale,
-    Arg<I64Attr, "number of tokens, including itself, that a token attends to">:$sliding_window
+    Arg<I64Attr, "number of tokens, including itself, that a token attends to">:$sliding_window,
+    Arg<OptionalAttr<F64Attr>, "limit of the scores; none if absent">:$soft_cap
   );
   let results = (outs
     Res<MLLM_HeadsTensor, "attention output [tokens, heads, value size]">:$result

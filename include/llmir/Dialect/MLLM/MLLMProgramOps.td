@@ -108,7 +108,8 @@ def MLLMProgram_WeightOp : MLLM_ProgramOp<"weight", [Symbol]> {
     - c1: the numbers of sources and offsets differ or are zero;
     - c2: an offset is negative or not a multiple of 64;
     - c3: `slice` is not a pair with 0 <= first and first + rows <= total, or
-      the tensor is neither a vector nor a matrix;
+      four numbers as in mllm.tensor.register, or the tensor is neither a vector
+      nor a matrix;
     - c4: the tensor is `transposed` but not a matrix.
 
     Example:
@@ -127,7 +128,7 @@ def MLLMProgram_WeightOp : MLLM_ProgramOp<"weight", [Symbol]> {
     Arg<DenseI64ArrayAttr, "byte offsets in the weight section, one per source">:$offsets,
     Arg<DefaultValuedAttr<I64Attr, "0">, "model layer of the first source">:$first_layer,
     Arg<DefaultValuedAttr<I64Attr, "0">, "number of heads whose interleaved rows are reordered to halves when packed; 0: rows are not reordered">:$rope_unpermute_heads,
-    Arg<OptionalAttr<DenseI64ArrayAttr>, "first row in each source, and the number of rows of a source, as in mllm.tensor.register">:$slice,
+    Arg<OptionalAttr<DenseI64ArrayAttr>, "first row in each source, and the number of rows of a source, possibly with groups, as in mllm.tensor.register">:$slice,
     Arg<UnitAttr, "the sources are [columns, rows]">:$transposed);
   let assemblyFormat = [{
     $sym_name $layout $format $shape `bytes` $bytes `sources` $sources `at` $offsets

@@ -36,6 +36,9 @@ def MLLM_RegisterOp : MLLM_Op<"tensor.register", [
 
     With `slice = array<i64: first, total>`, the parameter consists of the rows
     (elements of a vector) from `first` on of a stored tensor with `total` rows.
+    With `slice = array<i64: first, total, n, stride>`, it consists of the `n`
+    rows from `first` on, the `n` rows from `first + stride` on, and so on:
+    GPT-NeoX stores queries, keys and values together for each head.
     With `transposed`, the stored matrix is [columns, rows], and the slice
     applies to its columns: GPT-2 stores queries, keys and values in one tensor
     [columns, 3 * columns].
@@ -49,7 +52,8 @@ def MLLM_RegisterOp : MLLM_Op<"tensor.register", [
     - c5: `rope_unpermute_heads` is less than 1, or does not divide the rows
       into heads of an even number of rows;
     - c6: `slice` does not have two elements with 0 <= first and first + rows <=
-      total, or the tensor is neither a vector nor a matrix;
+      total, or four such that whole groups of 1 <= n <= stride rows are the
+      rows, or the tensor is neither a vector nor a matrix;
     - c7: `transposed` is given for a tensor that is not a matrix.
 
     Example:
@@ -70,7 +74,7 @@ def MLLM_RegisterOp : MLLM_Op<"tensor.register", [
     Arg<TypeAttr, "shape and stored format">:$type,
     Arg<OptionalAttr<StrAttr>, "name of the tensor in the checkpoint; absent if only the shape is known">:$source,
     Arg<OptionalAttr<I64Attr>, "number of heads whose stored row order is to be restored">:$rope_unpermute_heads,
-    Arg<OptionalAttr<DenseI64ArrayAttr>, "first row of the parameter in the stored tensor, and number of rows of the stored tensor; all rows if absent">:$slice,
+    Arg<OptionalAttr<DenseI64ArrayAttr>, "first row of the parameter in the stored tensor, and number of rows of the stored tensor, possibly with the rows of a group and between the starts of groups; all rows if absent">:$slice,
     Arg<UnitAttr, "whether the matrix is stored as [columns, rows]">:$transposed,
     Arg<OptionalAttr<StrAttr>, "visibility of the symbol; public if absent">:$sym_visibility
   );

@@ -47,6 +47,20 @@ problemOfStoredPlace(llvm::ArrayRef<int64_t> shape,
                      std::optional<llvm::ArrayRef<int64_t>> slice,
                      bool transposed);
 
+/// Sets the rows of a stored tensor that are a parameter from the `slice` of
+/// mllm.tensor.register.
+template <typename T>
+void setStoredRows(T &target, std::optional<llvm::ArrayRef<int64_t>> slice) {
+  if (!slice)
+    return;
+  target.firstRow = (*slice)[0];
+  target.storedRows = (*slice)[1];
+  if (slice->size() < 4)
+    return;
+  target.groupRows = (*slice)[2];
+  target.groupStride = (*slice)[3];
+}
+
 } // namespace llmir::mllm
 
 #endif // LLMIR_DIALECT_MLLM_STOREDFORMAT_H

@@ -101,8 +101,8 @@ static LogicalResult verifyMask(Operation *op, Value mask,
 //===----------------------------------------------------------------------===//
 
 /// Rules c1 to c3 for an operand other than the query.
-static LogicalResult verifyBesideQuery(AttentionOp op, StringRef name,
-                                       RankedTensorType type) {
+static LogicalResult verifyMatchesQuery(AttentionOp op, StringRef name,
+                                        RankedTensorType type) {
   RankedTensorType query = op.getQuery().getType();
   if (type.getRank() != query.getRank()) // c1
     return op.emitOpError()
@@ -149,8 +149,8 @@ static LogicalResult verifyKeysAndValues(AttentionOp op) {
 }
 
 LogicalResult AttentionOp::verify() {
-  if (failed(verifyBesideQuery(*this, "key", getKey().getType())) ||
-      failed(verifyBesideQuery(*this, "value", getValue().getType())) ||
+  if (failed(verifyMatchesQuery(*this, "key", getKey().getType())) ||
+      failed(verifyMatchesQuery(*this, "value", getValue().getType())) ||
       failed(verifyKeysAndValues(*this)))
     return failure();
 

@@ -136,9 +136,9 @@ LogicalResult QuantizedTensorType::verify(
     int64_t quantAxis, int64_t groupSize, int64_t numBits, StringRef format) {
   auto is = [&](unsigned bits) { return elementType.isSignlessInteger(bits); };
   if (!is(4) && !is(8) && !is(16) &&
-      (format.empty() || !(is(5) || is(6)))) // c1
+      (format.empty() || !(is(2) || is(3) || is(5) || is(6)))) // c1
     return emitError() << "quantized element type must be i4, i8 or i16, or, "
-                          "in a block format, i5 or i6, not "
+                          "in a block format, i2, i3, i5 or i6, not "
                        << elementType;
   int64_t width = elementType.getIntOrFloatBitWidth();
   if (!format.empty() && numBits != width) // c2

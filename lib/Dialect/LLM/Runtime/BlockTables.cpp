@@ -181,8 +181,8 @@ Expected<Span<const int32_t>> RowReader::choose(int64_t row,
                           text(chosen->id) + " and " + text(sequence.id) +
                           ", which differ from token " +
                           text(static_cast<int64_t>(i) * bounds.blockSize) +
-                          " on; give a row that ends with a block of one of "
-                          "them alone");
+                          " on; use a row that ends with a block of only "
+                          "one of them");
   }
   if (!chosen)
     return refuse(row,

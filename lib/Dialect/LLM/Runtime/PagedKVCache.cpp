@@ -390,7 +390,7 @@ Status PagedKVCache::planGrowth(SequenceId id, const Sequence *sequence,
     return Status(StatusCode::OutOfRange,
                   quoted(id) + " would have " + std::to_string(first) + " + " +
                       std::to_string(numTokens) +
-                      " tokens; the cache is made for at most " +
+                      " tokens; the maximum of the cache is " +
                       std::to_string(longest),
                   "use a longer context or fewer tokens");
   int64_t endBlock = ceilDiv(first + numTokens, layout.blockSize);
@@ -491,9 +491,8 @@ Status PagedKVCache::reserve(Span<const KVReservation> list,
     total += static_cast<size_t>(wish.numTokens);
   if (slots.size() != total)
     return Status(StatusCode::InvalidArgument,
-                  "room for " + std::to_string(slots.size()) +
-                      " slots was given for " + std::to_string(total) +
-                      " new tokens");
+                  std::to_string(slots.size()) + " slots were requested for " +
+                      std::to_string(total) + " new tokens");
   int32_t *slot = slots.data();
   for (const KVReservation &wish : list) {
     Sequence &sequence = *find(wish.sequence);
@@ -538,7 +537,7 @@ Status PagedKVCache::checkSharedPrefixes() const {
       if (known.entry != i || known.before != before)
         return Status(StatusCode::Internal,
                       "I5: block " + std::to_string(sequence.table[i]) +
-                          " follows other blocks in sequence " +
+                          " follows a different block in sequence " +
                           std::to_string(id) + " than in sequence " +
                           std::to_string(known.sequence));
     }
@@ -555,10 +554,10 @@ Status PagedKVCache::checkInvariants() const {
   for (const auto &[id, sequence] : sequences) {
     if (static_cast<int64_t>(sequence.table.size()) !=
         ceilDiv(sequence.length, layout.blockSize))
-      return broken(id, "I7: the table's size does not follow the length");
+      return broken(id, "I7: the size of the table does not match the length");
     for (int32_t block : sequence.table) {
       if (!manager.isBlock(block))
-        return broken(id, "its table holds no block");
+        return broken(id, "its table has an invalid block");
       ++owners[static_cast<size_t>(block)];
     }
     int32_t most = *std::max_element(sequence.layerLengths.begin(),
@@ -566,7 +565,7 @@ Status PagedKVCache::checkInvariants() const {
     int32_t least = *std::min_element(sequence.layerLengths.begin(),
                                       sequence.layerLengths.end());
     if (most != sequence.length || sequence.evenLayers != (most == least))
-      return broken(id, "its layers' lengths do not agree with its length");
+      return broken(id, "the lengths of its layers do not match its length");
   }
   for (int64_t block = 0; block < manager.numBlocks(); ++block)
     if (owners[static_cast<size_t>(block)] !=

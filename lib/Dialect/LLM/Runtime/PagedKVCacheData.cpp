@@ -306,8 +306,7 @@ Status PagedKVCache::reserveLayer(int64_t layer, int64_t numTokens,
   LLMIR_RETURN_IF_ERROR(checkBatch(batchSize, numTokens));
   if (static_cast<int64_t>(slots.size()) != batchSize * numTokens)
     return Status(StatusCode::InvalidArgument,
-                  "room for " + std::to_string(slots.size()) +
-                      " slots was given for " +
+                  std::to_string(slots.size()) + " slots were requested for " +
                       std::to_string(batchSize * numTokens) + " new tokens");
   LLMIR_RETURN_IF_ERROR(
       planAppend(layer, 1, batchSize, numTokens, seqIds.data()));

@@ -105,7 +105,7 @@ struct FuseAppendAndAttention : OpRewritePattern<PagedAttentionOp> {
           attention, "the attention depends on another result of the append");
 
     // One of the two insertion points is valid if all operands dominate it.
-    if (canStandAt(attention, append))
+    if (canFuseAt(attention, append))
       rewriter.setInsertionPoint(attention);
     else if (llvm::all_of(
                  attention->getOperands().drop_front(2),
@@ -131,7 +131,7 @@ struct FuseAppendAndAttention : OpRewritePattern<PagedAttentionOp> {
 
 private:
   /// True if all other users of the results of `append` come after `attention`.
-  static bool canStandAt(PagedAttentionOp attention, AppendKVOp append) {
+  static bool canFuseAt(PagedAttentionOp attention, AppendKVOp append) {
     return llvm::all_of(append->getUsers(), [&](Operation *user) {
       Operation *top = getAncestorIn(attention->getBlock(), user);
       return user == attention || (top && attention->isBeforeInBlock(top));

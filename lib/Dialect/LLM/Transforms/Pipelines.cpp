@@ -94,7 +94,7 @@ void mlir::llm::registerLLMOptimizationPipeline() {
         buildLLMOptimizationPipeline(pm, options);
         return success();
       },
-      [](function_ref<void(const detail::PassOptions &)> visit) {
+      [](function_ref<void(const mlir::detail::PassOptions &)> visit) {
         visit(OptimizationPipelineOptions());
       });
 }

@@ -44,7 +44,7 @@ ShardPlan::ShardPlan(ModuleOp module, int64_t numRanks)
   settle();
   // The cache is sharded everywhere or nowhere; the second attempt plans
   // without it.
-  if (cacheDivided && !isCacheFine()) {
+  if (cacheDivided && !isCacheValid()) {
     cacheDivided = false;
     dims.clear();
     collectCandidates();
@@ -145,7 +145,7 @@ void ShardPlan::collectCandidates() {
 // Uses of a value
 //===----------------------------------------------------------------------===//
 
-bool ShardPlan::isUseFine(OpOperand &use) const {
+bool ShardPlan::isUseValid(OpOperand &use) const {
   Operation *user = use.getOwner();
   if (auto linear = dyn_cast<LinearOp>(user)) {
     // Row parallel: one sum over the ranks. A bias would be added by each.
@@ -169,7 +169,7 @@ bool ShardPlan::isUseFine(OpOperand &use) const {
   return user->getNumResults() == 1 && isDivided(user->getResult(0));
 }
 
-bool ShardPlan::isMadeFine(Value value) const {
+bool ShardPlan::isProducerValid(Value value) const {
   return candidateDim(value.getDefiningOp()) == getDim(value);
 }
 
@@ -179,27 +179,27 @@ void ShardPlan::settle() {
     changed = false;
     SmallVector<Value> refused;
     for (auto [value, dim] : dims)
-      if (!isMadeFine(value) ||
+      if (!isProducerValid(value) ||
           !llvm::all_of(value.getUses(),
-                        [&](OpOperand &use) { return isUseFine(use); }))
+                        [&](OpOperand &use) { return isUseValid(use); }))
         refused.push_back(value);
     for (Value value : refused)
       changed |= dims.erase(value);
   }
 }
 
-bool ShardPlan::isCacheFine() {
-  bool fine = true;
+bool ShardPlan::isCacheValid() {
+  bool valid = true;
   module.walk([&](Operation *op) {
     if (auto append = dyn_cast<AppendKVOp>(op))
-      fine &= append.isRagged() && isDivided(append.getKeys()) &&
-              isDivided(append.getValues());
+      valid &= append.isRagged() && isDivided(append.getKeys()) &&
+               isDivided(append.getValues());
     else if (auto attention = dyn_cast<PagedAttentionOp>(op))
-      fine &=
+      valid &=
           isDivided(attention.getQuery()) && isDivided(attention.getOutput());
     else if (isa<KVCacheOpInterface>(op))
-      fine &= isa<BlockTablesOp, CreatePagedCacheOp, FreeKVOp, ForkKVOp,
-                  ReserveKVOp>(op);
+      valid &= isa<BlockTablesOp, CreatePagedCacheOp, FreeKVOp, ForkKVOp,
+                   ReserveKVOp>(op);
   });
-  return fine;
+  return valid;
 }

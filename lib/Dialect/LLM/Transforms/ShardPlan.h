@@ -50,9 +50,9 @@ private:
   std::optional<int64_t> candidateDim(Operation *op) const;
   /// Removes candidates until all of their uses can work on shards.
   void settle();
-  bool isUseFine(OpOperand &use) const;
-  bool isMadeFine(Value value) const;
-  bool isCacheFine();
+  bool isUseValid(OpOperand &use) const;
+  bool isProducerValid(Value value) const;
+  bool isCacheValid();
 
   ModuleOp module;
   int64_t numRanks;

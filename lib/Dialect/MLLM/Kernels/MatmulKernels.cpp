@@ -84,10 +84,11 @@ LogicalResult PackIntegersOp::verify() {
   std::optional<IntegerFormat> format = integerFormat(getFormat());
   if (!format) // c1
     return emitOpError("has the unknown format \"") << getFormat() << "\"";
-  if (format->scales != TensorFormat::F32) // c1
+  if (format->scales != ScaleFormat::F32) // c1
     return emitOpError("packs scales of ")
-           << tensorFormatInfo(format->scales).name << "; expected f32 scales";
-  if (format->hasHighLines() || format->minima) // c1
+           << scaleFormatName(format->scales) << "; expected f32 scales";
+  if ((format->bits != 4 && format->bits < 8) || format->codebook ||
+      format->minima) // c1
     return emitOpError("packs integers of format \"")
            << getFormat() << "\"; expected 4, 8 or 16 bits without minima";
   if (format->zeroPoints != static_cast<bool>(getZeroPoints())) // c2

@@ -50,24 +50,24 @@ static bool isRowOfFirstLoop(AffineMap map) {
 }
 
 /// Whether point i of the first loop touches row i of the operand only.
-template <typename Op> static bool goesByRows(Op op, OpOperand &operand) {
+template <typename Op> static bool isRowWise(Op op, OpOperand &operand) {
   return isRowOfFirstLoop(mapOf(op.getMaps(), operand.getOperandNumber()));
 }
-static bool goesByRows(CopyBoxOp, OpOperand &) { return true; }
-static bool goesByRows(SortOp, OpOperand &) { return true; }
+static bool isRowWise(CopyBoxOp, OpOperand &) { return true; }
+static bool isRowWise(SortOp, OpOperand &) { return true; }
 
 /// A worker touches its own rows of what goes by rows, and any element of the
 /// other operands.
 template <typename Op>
 static std::optional<WorkDivision> divisionInNest(Op op, OpOperand &operand) {
-  if (op.getOver() && goesByRows(op, operand))
+  if (op.getOver() && isRowWise(op, operand))
     return op.getWorkDivision();
   return std::nullopt;
 }
 
 template <typename Op>
 static int64_t rowsInNest(Op op, OpOperand &operand, const StepLimits &limits) {
-  if (op.getOver() && goesByRows(op, operand))
+  if (op.getOver() && isRowWise(op, operand))
     return limits.rows(*op.getOver());
   return rowsOf(operand.get());
 }
@@ -78,7 +78,7 @@ template <typename Op>
 static LogicalResult verifyNestRows(Op op, int64_t parallel) {
   if (!op.getOver())
     return success();
-  if (parallel > 0 && goesByRows(op, op.getOutMutable()))
+  if (parallel > 0 && isRowWise(op, op.getOutMutable()))
     return success();
   return op.emitOpError("is over rows of the step, but its first loop does not "
                         "write row i of the result at point i");
@@ -98,8 +98,8 @@ std::optional<WorkDivision> CopyBoxOp::getDivisionOf(OpOperand &operand) {
   return divisionInNest(*this, operand);
 }
 
-/// Whether the box, which lies within its buffer, goes from row to row in its
-/// first dimension and stays in a row in all others.
+/// Whether the first dimension of the box, which is within its buffer, iterates
+/// over rows, and all others over columns of a row.
 static bool isBoxOfRows(ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides,
                         int64_t start, int64_t columns) {
   int64_t last = start; // In the first row.

@@ -102,7 +102,7 @@ SmallVector<WeightNeed> needsOfVectors(ArrayRef<VectorOperand> vectors) {
 FailureOr<TensorFormat> plainFormat(Operation *op, StringRef name) {
   std::optional<TensorFormat> format =
       tensorFormatFromName(std::string_view(name.data(), name.size()));
-  if (!format)
+  if (!format || *format == TensorFormat::F64)
     return op->emitOpError("has the unknown format \"") << name << "\"";
   if (auto integers = IntegerFormat::ofBlocks(*format))
     return op->emitOpError("has the block format \"")

@@ -277,19 +277,19 @@ LogicalResult ShadowRun::runIf(IfOp op, int64_t frame) {
 
 LogicalResult ShadowRun::runWhile(WhileOp op, int64_t frame) {
   Block &condition = op.getCondition().front(), &body = op.getBody().front();
-  ValueRange goesOn = condition.getTerminator()->getOperands().drop_front();
+  ValueRange passed = condition.getTerminator()->getOperands().drop_front();
   bind(condition.getArguments(), op.getInits());
   for (int turn = 0; turn < 2; ++turn) {
     if (failed(runBlock(condition, frame)))
       return failure();
-    bind(body.getArguments(), goesOn);
+    bind(body.getArguments(), passed);
     if (failed(runBlock(body, frame)))
       return failure();
     bind(condition.getArguments(), body.getTerminator()->getOperands());
   }
   if (failed(runBlock(condition, frame)))
     return failure();
-  bind(op.getResults(), goesOn);
+  bind(op.getResults(), passed);
   return success();
 }
 

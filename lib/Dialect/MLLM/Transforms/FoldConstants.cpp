@@ -54,7 +54,7 @@ private:
            llvm::none_of(op->getResults(), hasEncoding);
   }
 
-  /// Whether a size or the device is said by the type's encoding.
+  /// Whether the type has an encoding, which specifies sizes or the device.
   static bool hasEncoding(Value value) {
     auto tensor = dyn_cast<RankedTensorType>(value.getType());
     return !tensor || tensor.getEncoding();

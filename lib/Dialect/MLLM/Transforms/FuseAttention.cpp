@@ -60,6 +60,7 @@ struct ExplicitAttention {
   Value q;
   KVCacheOp cache;
   double scale = 1.0;
+  int64_t window = 0; ///< 0: all keys up to the query's.
 };
 } // namespace
 
@@ -100,9 +101,10 @@ static std::optional<ExplicitAttention> matchAttention(MatMulOp mix) {
   if (axis != -1 && axis != tensorType(softmax.getX()).getRank() - 1)
     return std::nullopt;
   auto mask = onlyFor<CausalMaskOp>(softmax.getX());
-  if (!mask || mask.getWindow() != 0)
+  if (!mask)
     return std::nullopt;
   ExplicitAttention found;
+  found.window = int64_t(mask.getWindow());
   auto product = onlyFor<MatMulOp>(withoutScale(mask.getX(), found.scale));
   if (!product || product.getTransposeA() || !product.getTransposeB() ||
       !std::isfinite(found.scale) || found.scale <= 0)
@@ -152,15 +154,7 @@ struct FuseExplicitAttention : OpRewritePattern<MatMulOp> {
         all(v, cache.getValues()), k, v, cache.getLayerAttr());
     copyOtherAttributes(cache, tokensFirst);
     rewriter.setInsertionPoint(mix);
-    Value q = exchanged(rewriter, mix.getLoc(), found->q);
-    Shape shape = shapeOf(q);
-    shape.back() = shapeOf(v).back();
-    RankedTensorType type = tensorType(mix.getResult());
-    Value mixed = FlashAttention2Op::create(
-        rewriter, mix.getLoc(),
-        makeTensorType(shape, type.getElementType(), deviceOf(type)), q,
-        tokensFirst.getKeys(), tokensFirst.getValues(),
-        rewriter.getF64FloatAttr(found->scale), rewriter.getBoolAttr(true));
+    Value mixed = attended(rewriter, mix, *found, tokensFirst);
     rewriter.replaceOp(mix, restored(rewriter, mix, mixed));
     // Only its side effects keep the old op, which has no users.
     eraseReaders(rewriter, cache);
@@ -174,6 +168,26 @@ private:
   static void copyOtherAttributes(KVCacheOp from, KVCacheOp to) {
     for (NamedAttribute attribute : from->getDiscardableAttrs())
       to->setDiscardableAttr(attribute.getName(), attribute.getValue());
+  }
+
+  /// The fused op.
+  static Value attended(PatternRewriter &rewriter, MatMulOp mix,
+                        const ExplicitAttention &found, KVCacheOp cache) {
+    Value q = exchanged(rewriter, mix.getLoc(), found.q);
+    Shape shape = shapeOf(q);
+    shape.back() = shapeOf(cache.getV()).back();
+    RankedTensorType type = tensorType(mix.getResult());
+    type = makeTensorType(shape, type.getElementType(), deviceOf(type));
+    FloatAttr scale = rewriter.getF64FloatAttr(found.scale);
+    if (found.window == 0)
+      return FlashAttention2Op::create(rewriter, mix.getLoc(), type, q,
+                                       cache.getKeys(), cache.getValues(),
+                                       scale, rewriter.getBoolAttr(true),
+                                       /*soft_cap=*/FloatAttr());
+    return FlashAttention2SwaSinkOp::create(
+        rewriter, mix.getLoc(), type, q, cache.getKeys(), cache.getValues(),
+        /*s_aux=*/Value(), scale, rewriter.getI64IntegerAttr(found.window),
+        /*soft_cap=*/FloatAttr());
   }
 
   /// Converts the result back to the type of the op.

@@ -27,11 +27,11 @@ FailureOr<SizeTable> SizeTable::parse(ModuleOp module, StringRef text) {
           int64_t &size = table.sizes[dim.getName().str()];
           size = std::max(size, range.getGreatest());
         }
-  FailureOr<SizeBinding> said = SizeBinding::parse(module, text);
-  if (failed(said))
+  FailureOr<SizeBinding> binding = SizeBinding::parse(module, text);
+  if (failed(binding))
     return failure();
-  table.unnamed = said->unnamed;
-  for (const auto &[name, size] : said->named)
+  table.unnamed = binding->unnamed;
+  for (const auto &[name, size] : binding->named)
     table.sizes[name] = size;
   return table;
 }

@@ -40,7 +40,7 @@ struct Allocation {
 /// The memory of a value carried or returned by an op with regions: shared by
 /// the operand, the region arguments and the result, and live from before the
 /// op on.
-struct Home {
+struct FixedMemory {
   Operation *op;
   unsigned result;
   size_t allocation;
@@ -101,7 +101,7 @@ private:
   }
   void place();
   void emit();
-  void emitHomes();
+  void emitFixedMemory();
   void emitYield(YieldOp yield);
   void emitFrees();
   Value alloc(OpBuilder &b, Operation *op, Type type, size_t allocation);
@@ -116,9 +116,9 @@ private:
   std::vector<size_t> parents; ///< Union-find parents of merged allocations.
   llvm::DenseMap<Value, size_t> allocationOfValue;
   /// Tensors defined by ops, in order, and the operands of in-place results.
-  SmallVector<OpResult> made;
+  SmallVector<OpResult> tensors;
   llvm::DenseMap<Value, OpOperand *> overwritten;
-  std::vector<Home> homes;
+  std::vector<FixedMemory> fixedMemory;
   SmallVector<YieldOp> yields;
   /// Temporaries of yielded values.
   llvm::DenseMap<OpOperand *, size_t> waiting;
@@ -167,12 +167,12 @@ LogicalResult FramePlanner::addTensor(OpResult result) {
   if (failed(allocation))
     return failure();
   allocationOfValue[result] = *allocation;
-  made.push_back(result);
+  tensors.push_back(result);
   return success();
 }
 
 LogicalResult FramePlanner::collectRegions(Operation &op) {
-  const size_t numBefore = allocations.size(), firstHome = homes.size();
+  const size_t numBefore = allocations.size(), firstFixed = fixedMemory.size();
   OperandRange inits = carriedOperands(&op);
   if (!isa<IfOp, WhileOp, ForOp>(op) ||
       (!isa<IfOp>(op) && inits.getTypes() != op.getResultTypes()))
@@ -182,17 +182,17 @@ LogicalResult FramePlanner::collectRegions(Operation &op) {
     FailureOr<size_t> allocation = addAllocation(&op, result);
     if (failed(allocation))
       return failure();
-    Home home{&op, result.getResultNumber(), *allocation};
+    FixedMemory fixed{&op, result.getResultNumber(), *allocation};
     if (!inits.empty())
-      home.init = &op.getOpOperand(inits.getBeginOperandIndex() +
-                                   result.getResultNumber());
-    homes.push_back(home);
+      fixed.init = &op.getOpOperand(inits.getBeginOperandIndex() +
+                                    result.getResultNumber());
+    fixedMemory.push_back(fixed);
     allocationOfValue[result] = *allocation;
     for (Region &region : op.getRegions())
       if (Value carried = carriedArgument(region, result.getResultNumber()))
         allocationOfValue[carried] = *allocation;
   }
-  const size_t endOfHomes = homes.size();
+  const size_t endOfFixed = fixedMemory.size();
   for (Region &region : op.getRegions())
     for (Operation &inner : region.front())
       if (failed(collectOp(inner)))
@@ -206,8 +206,8 @@ LogicalResult FramePlanner::collectRegions(Operation &op) {
           !op.isAncestor(operand.getParentBlock()->getParentOp()))
         touch(*allocation, &op, operand);
   });
-  for (size_t i = firstHome; i < endOfHomes; ++i)
-    touch(homes[i].allocation, &op, op.getResult(homes[i].result));
+  for (size_t i = firstFixed; i < endOfFixed; ++i)
+    touch(fixedMemory[i].allocation, &op, op.getResult(fixedMemory[i].result));
   return success();
 }
 
@@ -216,11 +216,12 @@ LogicalResult FramePlanner::collectYield(YieldOp yield) {
   const Operation *around = yield->getParentOp();
   for (auto [result, operand] : llvm::enumerate(yieldedOperands(yield))) {
     auto allocation = allocationOf(operand.get());
-    auto lies = llvm::find_if(homes, [&, index = result](const Home &home) {
-      return home.op == around && allocation &&
-             home.allocation == *allocation && home.result != index;
-    });
-    if (lies == homes.end())
+    auto found = llvm::find_if(
+        fixedMemory, [&, index = result](const FixedMemory &fixed) {
+          return fixed.op == around && allocation &&
+                 fixed.allocation == *allocation && fixed.result != index;
+        });
+    if (found == fixedMemory.end())
       continue;
     FailureOr<size_t> own = addAllocation(yield, operand.get());
     if (failed(own))
@@ -329,7 +330,7 @@ void FramePlanner::join(size_t into, size_t from) {
 }
 
 void FramePlanner::overwrite() {
-  for (OpResult result : made)
+  for (OpResult result : tensors)
     for (OpOperand &operand : result.getOwner()->getOpOperands()) {
       auto allocation = allocationOf(operand.get());
       size_t own = find(*allocationOf(result));
@@ -372,7 +373,7 @@ Value FramePlanner::alloc(OpBuilder &b, Operation *op, Type type,
 }
 
 void FramePlanner::emit() {
-  for (OpResult result : made) {
+  for (OpResult result : tensors) {
     Operation *op = result.getOwner();
     OpBuilder b(op);
     OpOperand *operand = overwritten.lookup(result);
@@ -391,24 +392,25 @@ void FramePlanner::emit() {
         allocation.lastOp = copy;
     }
   }
-  emitHomes();
+  emitFixedMemory();
   for (YieldOp yield : yields)
     emitYield(yield);
   emitFrees();
 }
 
-void FramePlanner::emitHomes() {
-  for (const Home &home : homes) {
-    OpBuilder b(home.op);
-    Value memory = alloc(b, home.op, home.op->getResult(home.result).getType(),
-                         home.allocation);
-    if (home.init)
-      memory = CopyOp::create(b, home.op->getLoc(), memory.getType(), memory,
-                              home.init->get());
-    if (home.init)
-      home.init->set(memory);
+void FramePlanner::emitFixedMemory() {
+  for (const FixedMemory &fixed : fixedMemory) {
+    OpBuilder b(fixed.op);
+    Value memory =
+        alloc(b, fixed.op, fixed.op->getResult(fixed.result).getType(),
+              fixed.allocation);
+    if (fixed.init)
+      memory = CopyOp::create(b, fixed.op->getLoc(), memory.getType(), memory,
+                              fixed.init->get());
+    if (fixed.init)
+      fixed.init->set(memory);
     else
-      memories[{home.op, home.result}] = memory;
+      memories[{fixed.op, fixed.result}] = memory;
   }
 }
 
@@ -423,17 +425,17 @@ void FramePlanner::emitYield(YieldOp yield) {
       allocations[own->second].lastValue = operand.get();
     }
   Operation *around = yield->getParentOp();
-  for (const Home &home : homes) {
-    if (home.op != around)
+  for (const FixedMemory &fixed : fixedMemory) {
+    if (fixed.op != around)
       continue;
-    OpOperand &operand = yieldedOperands(yield)[home.result];
+    OpOperand &operand = yieldedOperands(yield)[fixed.result];
     auto allocation = allocationOf(operand.get());
-    if (allocation && *allocation == home.allocation &&
+    if (allocation && *allocation == fixed.allocation &&
         !waiting.count(&operand))
       continue; // Already in place.
-    Value memory = home.init
-                       ? carriedArgument(*yield->getParentRegion(), home.result)
-                       : memories.lookup({home.op, home.result});
+    Value memory =
+        fixed.init ? carriedArgument(*yield->getParentRegion(), fixed.result)
+                   : memories.lookup({fixed.op, fixed.result});
     operand.set(CopyOp::create(b, yield.getLoc(), memory.getType(), memory,
                                operand.get()));
   }

@@ -38,27 +38,27 @@ static StringRef refOf(std::string_view text) {
 
 /// Parts of a scheme parsed so far.
 namespace {
-struct SaidParts {
+struct SchemeParts {
   bool block = false, zeroPoints = false, inputs = false;
 };
 } // namespace
 
 /// Parses a part after the first one; false if it is unknown or duplicate.
-static bool readPart(StringRef part, WeightScheme &scheme, SaidParts &said) {
+static bool readPart(StringRef part, WeightScheme &scheme, SchemeParts &seen) {
   if (part == "asym") {
     scheme.zeroPoints = true;
-    return !std::exchange(said.zeroPoints, true);
+    return !std::exchange(seen.zeroPoints, true);
   }
   if (part == "tensor") {
     scheme.perTensor = true;
-    return !std::exchange(said.block, true);
+    return !std::exchange(seen.block, true);
   }
   if (part == "a8" || part == "a32") {
     scheme.byteInputs = part == "a8";
-    return !std::exchange(said.inputs, true);
+    return !std::exchange(seen.inputs, true);
   }
   return part.consume_front("g") && !part.getAsInteger(10, scheme.block) &&
-         scheme.block >= 1 && !std::exchange(said.block, true);
+         scheme.block >= 1 && !std::exchange(seen.block, true);
 }
 
 static WeightScheme schemeOfFormat(TensorFormat format) {
@@ -80,13 +80,13 @@ Expected<WeightScheme> WeightScheme::parse(std::string_view text) {
   refOf(text).split(parts, ':');
   WeightScheme scheme;
   scheme.byteInputs = true;
-  SaidParts said;
+  SchemeParts seen;
   bool isKnown = parts[0].consume_front("int") && parts[0].size() == 1 &&
                  parts[0][0] >= '2' && parts[0][0] <= '8';
   if (isKnown)
     scheme.bits = parts[0][0] - '0';
   for (StringRef part : ArrayRef(parts).drop_front())
-    isKnown = isKnown && readPart(part, scheme, said);
+    isKnown = isKnown && readPart(part, scheme, seen);
   if (isKnown)
     return scheme;
   return Status(StatusCode::InvalidArgument,

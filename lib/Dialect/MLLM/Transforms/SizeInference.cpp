@@ -325,7 +325,7 @@ std::set<int64_t> cachedLayers(Operation *op) {
   return layers;
 }
 
-void SizeInference::growInTurns(Operation *loop) {
+void SizeInference::growInLoop(Operation *loop) {
   for (int64_t layer : cachedLayers(loop))
     grown[layer] = DimExpr::unknown();
 }
@@ -356,10 +356,10 @@ LogicalResult SizeInference::inferIf(IfOp op) {
   const CacheGrowth before = grown;
   if (failed(inferBlock(op.getThen().front())))
     return failure();
-  CacheGrowth behindThen = std::exchange(grown, before);
+  CacheGrowth afterThen = std::exchange(grown, before);
   if (failed(inferBlock(op.getOtherwise().front())))
     return failure();
-  grown = inBoth(std::move(behindThen), std::move(grown));
+  grown = inBoth(std::move(afterThen), std::move(grown));
   Operation *a = op.getThen().front().getTerminator();
   Operation *b = op.getOtherwise().front().getTerminator();
   for (auto [result, one, other] :
@@ -397,7 +397,7 @@ SizeInference::settleLoop(Block &entry, ValueRange inits,
 
 LogicalResult SizeInference::inferWhile(WhileOp op) {
   Block &condition = op.getCondition().front(), &body = op.getBody().front();
-  growInTurns(op);
+  growInLoop(op);
   auto turn = [&]() -> FailureOr<OperandRange> {
     if (failed(inferBlock(condition)))
       return failure();
@@ -419,7 +419,7 @@ LogicalResult SizeInference::inferWhile(WhileOp op) {
 
 LogicalResult SizeInference::inferFor(ForOp op) {
   Block &body = op.getBody().front();
-  growInTurns(op);
+  growInLoop(op);
   setType(body.getArgument(0), tensorType(op.getCount()));
   auto turn = [&]() -> FailureOr<OperandRange> {
     if (failed(inferBlock(body)))

@@ -13,7 +13,7 @@ func.func @add_zero(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
   return %0, %1 : tensor<2x3xf32>, tensor<2x3xf32>
 }
 
-// Must not fire: one number is not zero; a zero is no factor of one.
+// Must not fire: one element is not zero; a zero is not a factor of one.
 // CHECK-LABEL: func @add_nearly_zero
 func.func @add_nearly_zero(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
   // CHECK: llm.add

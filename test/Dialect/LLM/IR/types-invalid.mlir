@@ -64,7 +64,7 @@ func.func private @test(!llm.paged_kv_cache<i8, 12, 16, 64, 2, 4096>)
 // -----
 
 // RULE: quantized_tensor.c1
-// expected-error@+1 {{quantized element type must be i4, i8 or i16, or, in a block format, i5 or i6, not 'f16'}}
+// expected-error@+1 {{quantized element type must be i4, i8 or i16, or, in a block format, i2, i3, i5 or i6, not 'f16'}}
 func.func private @test(!llm.quantized_tensor<f16, [64, 64], true, false, -1, 32, 8>)
 
 // -----
@@ -165,7 +165,7 @@ func.func private @test(!llm.quantized_tensor<i8, [64, 64], true, false, -1, 32,
 
 // -----
 
-// quantized_tensor: a word that is no flag
+// quantized_tensor: a word that is not a flag
 // expected-error@+1 {{expected true, false, symmetric or asymmetric, not 'maybe'}}
 func.func private @test(!llm.quantized_tensor<i8, [64, 64], maybe, false, -1, 32, 8>)
 

@@ -190,8 +190,8 @@ TEST(BlockIndices, OwnersOfASharedBlockAreToldApartByLength) {
   EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
   EXPECT_EQ(status.message(),
             "KV cache: row 0 has length 10, but its last block 0 belongs to "
-            "sequences 1 and 2, which differ from token 4 on; give a row that "
-            "ends with a block of one of them alone");
+            "sequences 1 and 2, which differ from token 4 on; use a row that "
+            "ends with a block of only one of them");
   length = 4; // Up to there they are equal.
   EXPECT_TRUE(
       flow.cache.lookupKV(row.data(), &length, 1, out.data(), out.data()));

@@ -49,7 +49,7 @@ func.func @chain(%ids: tensor<2xi32>, %more: tensor<2xi32>) -> !cache {
 
 !cache = !llm.paged_kv_cache<f16, 1, 2, 16, 8, 64>
 
-// MLIR's loops hand on tensors only.
+// MLIR's loops can only carry tensors.
 func.func @loop(%c: !cache, %k: tensor<5x2x16xf32>, %s: tensor<5xi32>, %n: index) -> !cache {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index

@@ -138,7 +138,7 @@ func.func private @circle_b() {
 
 // -----
 
-// Locations are no difference; a use that is no call follows as well.
+// Locations do not matter; uses other than calls are updated, too.
 // CHECK-LABEL: func @other_locations
 // CHECK: call @first
 // CHECK: call @first

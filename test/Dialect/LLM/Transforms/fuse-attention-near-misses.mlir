@@ -121,7 +121,7 @@ func.func @two_masks(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x5x8xf32>, %m: tenso
 
 // -----
 
-// What is taken off the scores is no mask.
+// A tensor that is subtracted from the scores is not a mask.
 // CHECK-LABEL: @subtracted(
 func.func @subtracted(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x5x8xf32>, %m: tensor<2x2x3x5xf32>) -> tensor<2x4x3x8xf32> {
   %n = mllm.linalg.repeat %m {dim = 1 : i64, times = 2 : i64} : tensor<2x2x3x5xf32> -> tensor<2x4x3x5xf32>

@@ -70,7 +70,7 @@ func.func @scales(%q: tensor<1x4x16xf32>, %k: tensor<1x4x16xf32>, %v: tensor<1x4
 
 // -----
 
-// Nothing is divided by 0, and what divides is no scale.
+// A division by zero, and one by the scores, are not scales.
 // CHECK-LABEL: @divisors
 // CHECK-NOT: llm.attention
 // CHECK: return
@@ -92,7 +92,7 @@ func.func @divisors(%q: tensor<1x4x16xf32>, %k: tensor<1x4x16xf32>, %v: tensor<1
 
 // -----
 
-// A product that adds to something is no attention.
+// A product that accumulates is not attention.
 // CHECK-LABEL: @addend
 // CHECK-NOT: llm.attention
 // CHECK: linalg.batch_matmul

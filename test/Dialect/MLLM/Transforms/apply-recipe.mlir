@@ -9,7 +9,7 @@ mllm.tensor.register @model.q_proj : tensor<8x32xf32> {source = "a"}
 mllm.tensor.register @model.k_proj : tensor<32x8xf32> {source = "k"}
 mllm.tensor.register @model.mlp.up : tensor<6x32xf32> {source = "b"}
 mllm.tensor.register @model.mlp.down : tensor<6x6xf32> {source = "c"}
-// Rows of 6 are no blocks of 4.
+// Rows of 6 are not whole blocks of 4.
 // expected-remark@+1 {{not quantized: rows of 6 elements are not a multiple of the block size 4}}
 mllm.tensor.register @model.mlp.odd : tensor<32x6xf32> {source = "d"}
 mllm.tensor.register @model.stored : !llm.quantized_tensor<i8, [32, 32], true, false, -1, 32, 8, format = q8_0> {source = "s"}

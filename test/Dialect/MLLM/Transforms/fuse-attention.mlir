@@ -88,11 +88,11 @@ mllm.graph.subgraph @not_causal(%q: tensor<2x?x4xf32>, %k: tensor<2x?x4xf32>) ->
 
 // -----
 
-// A window, which the op does not have.
+// A window.
 // CHECK-LABEL: @window(
 mllm.graph.subgraph @window(%q: tensor<2x?x4xf32>, %k: tensor<2x?x4xf32>) -> tensor<2x?x4xf32> {
-  // CHECK-NOT: flash_attention2
-  // CHECK: mllm.linalg.softmax
+  // CHECK: mllm.linalg.flash_attention2_swa_sink %{{.*}}, %{{.*}}, %{{.*}} {scale = 5.000000e-01 : f64, sliding_window = 4 : i64} : (tensor<?x2x4xf32>, tensor<?x2x4xf32>, tensor<?x2x4xf32>) -> tensor<?x2x4xf32>
+  // CHECK-NOT: softmax
   %K, %V = mllm.linalg.kv_cache %k, %k {layer = 0 : i64, layout = "bhsd"} : (tensor<2x?x4xf32>, tensor<2x?x4xf32>) -> (tensor<2x?x4xf32>, tensor<2x?x4xf32>)
   %s = mllm.linalg.matmul %q, %K {transpose_b} : (tensor<2x?x4xf32>, tensor<2x?x4xf32>) -> tensor<2x?x?xf32>
   %c = mllm.linalg.mul %s {scalar = 0.5 : f64} : tensor<2x?x?xf32>

@@ -382,7 +382,8 @@ def FuseAttention : Pass<"mllm-fuse-attention", "::mlir::ModuleOp"> {
   let summary = "Fuse attention into single ops";
   let description = [{
     Fuses causally masked attention over a cache, spelled out with heads before
-    tokens, into `mllm.linalg.flash_attention2` with tokens before heads. The
+    tokens, into `mllm.linalg.flash_attention2` with tokens before heads, or,
+    with a window, `mllm.linalg.flash_attention2_swa_sink` without sinks. The
     cache then also has tokens before heads and does not repeat heads;
     transpositions are moved past rotations, where they cancel those of the
     model. Split results of linear ops become views, and operands of sums are
@@ -402,10 +403,10 @@ def FuseAttention : Pass<"mllm-fuse-attention", "::mlir::ModuleOp"> {
     %z = mllm.linalg.flash_attention2 %q, %keys, %values {causal = true, scale = 0.25 : f64} : …
     ```
     A division of the scores by a constant is a scale, too; without one, the
-    scale is 1. Does not fuse: attention without a mask or with a window, a
-    softmax over another axis, keys and values that are not the two results of
-    one cache with heads before tokens or that have other users, and queries
-    with a different number of heads.
+    scale is 1. Does not fuse: attention without a mask, a softmax over another
+    axis, keys and values that are not the two results of one cache with heads
+    before tokens or that have other users, and queries with a different number
+    of heads.
   }];
   let statistics = [
     Statistic<"attentionsFused", "attentions-fused", "Attention ops created">];

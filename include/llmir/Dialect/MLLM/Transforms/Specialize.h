@@ -97,7 +97,7 @@ private:
   mlir::LogicalResult inferWhile(WhileOp op);
   mlir::LogicalResult inferFor(ForOp op);
   /// Accounts for a loop with an unknown number of iterations.
-  void growInTurns(mlir::Operation *loop);
+  void growInLoop(mlir::Operation *loop);
   mlir::LogicalResult
   settleLoop(mlir::Block &entry, mlir::ValueRange inits, unsigned firstArgument,
              llvm::function_ref<mlir::FailureOr<mlir::OperandRange>()> infer);

@@ -6,6 +6,17 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The precompiled header needs one source file to belong to.
+// The headers of MLIR and of both dialects; used as a precompiled header only,
+// never included by name.
 //
 //===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_DIALECT_PRECOMPILEDDIALECTS_H
+#define LLMIR_DIALECT_PRECOMPILEDDIALECTS_H
+
+#include "PrecompiledMLIR.h" // First: see there.
+
+#include "llmir/Dialect/MLLM/MLLM.h"
+#include "mlir/Dialect/LLM/IR/LLM.h"
+
+#endif // LLMIR_DIALECT_PRECOMPILEDDIALECTS_H
