@@ -93,19 +93,19 @@ public:
     std::vector<uint8_t> &piece = buffers[number++ % 2];
     auto append = [this, &piece] { return writer.append(piece); };
     try {
-      underWay = std::async(std::launch::async, append);
+      pending = std::async(std::launch::async, append);
     } catch (const std::exception &) { // Thread creation failed.
-      underWay = std::async(std::launch::deferred, append);
+      pending = std::async(std::launch::deferred, append);
     }
     return before;
   }
-  Status wait() { return underWay.valid() ? underWay.get() : Status::ok(); }
+  Status wait() { return pending.valid() ? pending.get() : Status::ok(); }
 
 private:
   ArtifactWriter &writer;
   std::array<std::vector<uint8_t>, 2> buffers;
   size_t number = 0;
-  std::future<Status> underWay;
+  std::future<Status> pending;
 };
 } // namespace
 

@@ -19,12 +19,14 @@ namespace llmir {
 /// The stored row of row `row`. Files for rotation of adjacent pairs store row
 /// j of a head at 2j and row j + D/2 at 2j + 1.
 static int64_t storedRow(const PackJob &job, int64_t row) {
-  if (job.unpermuteHeads == 0)
-    return job.firstRow + row;
-  int64_t headDim = job.rows / job.unpermuteHeads;
-  int64_t head = row / headDim, r = row % headDim, half = headDim / 2;
-  return job.firstRow + head * headDim +
-         (r < half ? 2 * r : 2 * (r - half) + 1);
+  if (job.unpermuteHeads != 0) {
+    int64_t headDim = job.rows / job.unpermuteHeads;
+    int64_t head = row / headDim, r = row % headDim, half = headDim / 2;
+    row = head * headDim + (r < half ? 2 * r : 2 * (r - half) + 1);
+  }
+  if (job.groupRows != 0)
+    row += row / job.groupRows * (job.groupStride - job.groupRows);
+  return job.firstRow + row;
 }
 
 /// Rows of a stored matrix, entries of a stored vector.
@@ -70,19 +72,22 @@ TensorPacker::TensorPacker(const CheckpointTensor &tensor, TensorFormat format,
     : job(job), format(format), stored(tensor.bytes.data()),
       storedRows(storedRowsOf(job)),
       rowBytes(
-          *tensorRowBytes(format, job.isVector ? storedRows : job.columns)) {
+          *tensorRowBytes(format, job.isVector ? storedRows : job.columns)),
+      wordBytes(format == TensorFormat::F64 ? rowBytes / 2 : rowBytes) {
   layout = {job.integers.value_or(IntegerFormat()), job.rows, job.columns};
   if (job.isVector) {
-    way = Way::Vector;
+    method = Method::Vector;
     tileBytes = matrixBytes = packedVectorBytes(job.rows);
   } else if (!job.integers) {
-    way = Way::Words;
-    PackedMatrixLayout plain{format, job.rows, job.columns};
+    method = Method::Words;
+    PackedMatrixLayout plain{format == TensorFormat::F64 ? TensorFormat::F32
+                                                         : format,
+                             job.rows, job.columns};
     tileBytes = plain.tileBytes();
     matrixBytes = plain.bytes();
   } else {
-    way = IntegerFormat::ofBlocks(format) == job.integers ? Way::Blocks
-                                                          : Way::Quantize;
+    method = IntegerFormat::ofBlocks(format) == job.integers ? Method::Blocks
+                                                             : Method::Quantize;
     tileBytes = layout.tileBytes();
     matrixBytes = layout.bytes();
   }
@@ -105,8 +110,11 @@ Span<const uint8_t> TensorPacker::storedBytes(int64_t first,
     return {stored,
             end == numTiles() ? static_cast<size_t>(storedRows * rowBytes) : 0};
   auto rowsBefore = [&](int64_t tile) {
-    return tile / tilesPerMatrix() * storedRows + job.firstRow +
-           std::min(tile % tilesPerMatrix() * kTileRows, job.rows);
+    int64_t row = std::min(tile % tilesPerMatrix() * kTileRows, job.rows);
+    if (job.groupRows != 0)
+      row += row / job.groupRows * (job.groupStride - job.groupRows);
+    return tile / tilesPerMatrix() * storedRows +
+           std::min(job.firstRow + row, storedRows);
   };
   int64_t begin = rowsBefore(first) * rowBytes;
   return {stored + begin,
@@ -126,6 +134,18 @@ void TensorPacker::copyColumn(int64_t tile, int64_t r, uint8_t *out) const {
     std::memcpy(out + k * bytes, from + k * storedRows * bytes, bytes);
 }
 
+void TensorPacker::copyRow(int64_t tile, int64_t r, uint8_t *out) const {
+  if (job.isTransposed)
+    copyColumn(tile, r, out);
+  else
+    std::memcpy(out, stored + storedRowAt(tile, r) * rowBytes, rowBytes);
+  if (format != TensorFormat::F64 || method != Method::Words)
+    return;
+  std::vector<float> values(job.columns);
+  decodeTensorRow(format, out, job.columns, values.data());
+  std::memcpy(out, values.data(), wordBytes);
+}
+
 int64_t TensorPacker::rowsOf(int64_t tile) const {
   return std::min(kTileRows, job.rows - tile % tilesPerMatrix() * kTileRows);
 }
@@ -133,24 +153,24 @@ int64_t TensorPacker::rowsOf(int64_t tile) const {
 void TensorPacker::packTile(int64_t tile, uint8_t *out) const {
   // Handles partial tiles of rows and of K, and the padding to whole lines.
   std::memset(out, 0, tileAt(tile + 1) - tileAt(tile));
-  if (way == Way::Vector)
+  if (method == Method::Vector)
     return packVector(out);
   const int64_t rows = rowsOf(tile);
-  std::vector<uint8_t> copies(job.isTransposed ? rows * rowBytes : 0);
+  std::vector<uint8_t> copies(copiesRows() ? rows * rowBytes : 0);
   Rows row{};
   for (int64_t r = 0; r < rows; ++r) {
-    if (job.isTransposed)
-      copyColumn(tile, r, copies.data() + r * rowBytes);
-    row[r] = job.isTransposed ? copies.data() + r * rowBytes
-                              : stored + storedRowAt(tile, r) * rowBytes;
+    if (copiesRows())
+      copyRow(tile, r, copies.data() + r * rowBytes);
+    row[r] = copiesRows() ? copies.data() + r * rowBytes
+                          : stored + storedRowAt(tile, r) * rowBytes;
   }
-  switch (way) {
-  case Way::Vector:
-  case Way::Words:
+  switch (method) {
+  case Method::Vector:
+  case Method::Words:
     return packWords(row, rows, out);
-  case Way::Blocks:
+  case Method::Blocks:
     return packBlocks(row, rows, out);
-  case Way::Quantize:
+  case Method::Quantize:
     return quantize(row, rows, out);
   }
 }
@@ -166,7 +186,7 @@ void TensorPacker::packVector(uint8_t *out) const {
 /// together.
 void TensorPacker::packWords(const Rows &row, int64_t rows,
                              uint8_t *out) const {
-  const int64_t whole = rowBytes / 4 * 4;
+  const int64_t whole = wordBytes / 4 * 4;
   if (rows == kTileRows)
     for (int64_t at = 0; at < whole; at += 4, out += kLineBytes)
       for (int64_t r = 0; r < kTileRows; ++r)
@@ -175,8 +195,8 @@ void TensorPacker::packWords(const Rows &row, int64_t rows,
     for (int64_t at = 0; at < whole; at += 4, out += kLineBytes)
       for (int64_t r = 0; r < rows; ++r)
         std::memcpy(out + r * 4, row[r] + at, 4);
-  for (int64_t r = 0; r < rows && whole < rowBytes; ++r)
-    std::memcpy(out + r * 4, row[r] + whole, rowBytes - whole);
+  for (int64_t r = 0; r < rows && whole < wordBytes; ++r)
+    std::memcpy(out + r * 4, row[r] + whole, wordBytes - whole);
 }
 
 void TensorPacker::packBlocks(const Rows &row, int64_t rows,
@@ -192,14 +212,17 @@ void TensorPacker::packBlocks(const Rows &row, int64_t rows,
       readStoredBlock(format, row[r] + b * info.bytesPerBlock, block);
       packStored(integers.bits, block.q, bundles, out + r * 4);
       for (int64_t g = 0; g < groups; ++g) {
-        out[layout.subScalesAt(values) + kTileRows * g + r] =
-            block.subScales[g];
-        if (integers.minima)
+        uint8_t &subScale = out[layout.subScalesAt(values) + kTileRows * g + r];
+        subScale = block.subScales[g];
+        if (integers.pairedSubScales)
+          subScale |= static_cast<uint8_t>(block.subMins[g] << 4);
+        else if (integers.minima)
           out[layout.subMinsAt(values) + kTileRows * g + r] = block.subMins[g];
       }
-      std::memcpy(out + layout.scalesAt(values) + r * 2, &block.d, 2);
+      const int64_t size = scaleFormatBytes(integers.scales);
+      std::memcpy(out + layout.scalesAt(values) + r * size, &block.d, size);
       if (integers.minima)
-        std::memcpy(out + layout.minsAt(values) + r * 2, &block.dmin, 2);
+        std::memcpy(out + layout.minsAt(values) + r * size, &block.dmin, size);
     }
     out += layout.blockBytes(values);
   }

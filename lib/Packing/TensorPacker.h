@@ -40,7 +40,7 @@ public:
   void packTile(int64_t tile, uint8_t *out) const;
 
 private:
-  enum class Way { Vector, Words, Blocks, Quantize };
+  enum class Method { Vector, Words, Blocks, Quantize };
 
   TensorPacker(const CheckpointTensor &tensor, TensorFormat format,
                const PackJob &job);
@@ -48,6 +48,12 @@ private:
   /// The index of row r of a tile in the stored matrices.
   int64_t storedRowAt(int64_t tile, int64_t r) const;
   int64_t rowsOf(int64_t tile) const;
+  /// Whether rows are converted or collected before they are packed.
+  bool copiesRows() const {
+    return job.isTransposed || format == TensorFormat::F64;
+  }
+  /// Row r of a tile, as it is packed.
+  void copyRow(int64_t tile, int64_t r, uint8_t *out) const;
   /// Copies row r of a tile to `out` if the stored matrix is [columns, rows].
   void copyColumn(int64_t tile, int64_t r, uint8_t *out) const;
 
@@ -61,12 +67,13 @@ private:
 
   PackJob job;
   TensorFormat format;
-  Way way;
+  Method method;
   IntegerMatrixLayout layout; ///< Format for Blocks and Quantize.
   const uint8_t *stored;
   int64_t storedRows; ///< Rows of a stored matrix, of which the packed one may
                       ///< be a slice.
   int64_t rowBytes;   ///< Bytes of a row, or of a whole vector.
+  int64_t wordBytes;  ///< Bytes of a row that is packed as words.
   int64_t tileBytes, matrixBytes;
 };
 

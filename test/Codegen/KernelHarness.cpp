@@ -13,6 +13,7 @@
 
 #include "llmir/Artifact/CpuFeatures.h"
 #include "llmir/Support/SmallFloat.h"
+#include "llmir/Support/StoredBlock.h"
 
 #include <algorithm>
 #include <cmath>
@@ -229,11 +230,10 @@ std::vector<uint8_t> randomMatrix(TensorFormat format, int64_t rows,
       IntegerFormat integers = *IntegerFormat::ofBlocks(format);
       float top = static_cast<float>(integers.highest()) *
                   (integers.superGroup > 0 ? 64.0f : 1.0f);
-      int64_t d = format == TensorFormat::Q6_K ? info.bytesPerBlock - 2 : 0;
-      for (int64_t i = 0; i < (integers.minima ? 2 : 1); ++i) {
-        uint16_t scale = floatToF16(random.uniform(-1.0f, 1.0f) / top);
-        std::memcpy(block + d + 2 * i, &scale, 2);
-      }
+      const float d = random.uniform(-1.0f, 1.0f) / top;
+      const float min =
+          integers.minima ? random.uniform(-1.0f, 1.0f) / top : 0.0f;
+      setBlockScales(format, block, d, min);
     }
   }
   return stored;

@@ -367,7 +367,9 @@ TEST_P(MoEKernels, ExpertsAgreeWithFloat64) {
   for (TensorFormat format :
        {TensorFormat::Q8_0, TensorFormat::Q4_0, TensorFormat::Q4_1})
     cases.push_back({format, 8, 2, 64, 96, /*bytes=*/true});
-  for (TensorFormat format : {TensorFormat::Q4_K, TensorFormat::Q6_K})
+  cases.push_back({TensorFormat::MXFP4, 3, 2, 64, 96, /*bytes=*/true});
+  for (TensorFormat format :
+       {TensorFormat::Q4_K, TensorFormat::Q6_K, TensorFormat::IQ4_XS})
     cases.push_back({format, 3, 2, 256, 256, /*bytes=*/true});
   cases.push_back({TensorFormat::BF16, 5, 3, 37, 20});
   cases.push_back({TensorFormat::F32, 1, 1, 16, 7});

@@ -57,7 +57,7 @@ struct QuantCase {
     return n * layout.numGroups() + k / layout.group();
   }
   float scale(int64_t n, int64_t k) const {
-    float d = scales[blockOf(n, k)];
+    float d = scales[blockOf(n, k)] * layout.format.unit();
     return subScales.empty() ? d : d * subScales[groupOf(n, k)];
   }
   /// The minimum of a group.
@@ -131,6 +131,21 @@ std::vector<QuantCase> allCases() {
       {33, 512, "int6:g16:k256:f16", 32, true},
       {17, 272, "int6:g16:k256:f16", 32},
       {17, 256, "int6:g64:asym", 32},
+      // Two and three bits, indexes of codebooks, exponents as scales.
+      {33, 512, "int2:g16:k256:sub4:min:f16", 32, true},
+      {17, 288, "int2:g16:k256:sub4:min:f16", 32},
+      {33, 512, "int3:g16:k256:f16", 32},
+      {17, 100, "int2:g32:asym", 32},
+      {17, 96, "int3:g32", 32},
+      {17, 96, "int5:g32:min:f16", 32},
+      {33, 96, "int4:g32:iq4:f16", 32, true},
+      {33, 512, "int4:g32:k256:iq4:f16", 32},
+      {33, 96, "int4:g32:e2m1:e8m0", 32, true},
+      {17, 512, "int2:g256:ternary:f16", 32},
+      {17, 512, "int3:g16:k256:iq2:f16", 32, true},
+      {17, 256, "int4:g32:k256:iq3:f16", 32},
+      {17, 256, "int4:g32:k256:odd:f16", 32},
+      {17, 256, "int3:g32:k256:iq1:f16", 32},
       {17, 96, "int5:g32", 32},
       {17, 72, "int5", kWholeRow},
       // Long segments that do not start at a bundle of lines.
@@ -141,6 +156,13 @@ std::vector<QuantCase> allCases() {
       {17, 288, "int4:g32:k256:min:f16", kFloat},
       {17, 256, "int5:g32:k256:min:f16", kFloat},
       {17, 272, "int6:g16:k256:f16", kFloat, true},
+      {17, 288, "int2:g16:k256:sub4:min:f16", kFloat},
+      {17, 256, "int3:g16:k256:f16", kFloat},
+      {33, 96, "int4:g32:iq4:f16", kFloat, true},
+      {17, 256, "int4:g32:k256:iq4:f16", kFloat},
+      {17, 96, "int4:g32:e2m1:e8m0", kFloat},
+      {17, 512, "int2:g256:ternary:f16", kFloat},
+      {17, 256, "int3:g16:k256:iq1:f16", kFloat},
       // Rows so long that a panel has only a few of them.
       {1, 32768, "int8:g32:f16", 32},
       {48, 64, "int4:g32", 32, true, logits},
@@ -149,8 +171,19 @@ std::vector<QuantCase> allCases() {
 }
 
 float randomScale(const IntegerFormat &format, Random &random) {
-  return roundTo(format.scales, random.uniform(0.5f, 1.5f) /
-                                    static_cast<float>(format.highest()));
+  const float scale =
+      random.uniform(0.5f, 1.5f) / static_cast<float>(format.highest());
+  switch (format.scales) {
+  case ScaleFormat::F32:
+    return scale;
+  case ScaleFormat::F16:
+    return roundTo(TensorFormat::F16, scale);
+  case ScaleFormat::BF16:
+    return roundTo(TensorFormat::BF16, scale);
+  case ScaleFormat::E8M0:
+    return std::ldexp(1.0f, std::ilogb(scale));
+  }
+  return scale;
 }
 
 /// Fills a case with random integers, including the ends of their range.
@@ -169,6 +202,9 @@ std::vector<uint8_t> makeWeights(QuantCase &c, Random &random) {
     return lowest + bits % (highest - lowest);
   };
   auto stored = [&] {
+    if (const Codebook *codebook = format.codebook)
+      return static_cast<int16_t>(
+          codebook->entries[random.bits() % codebook->size()]);
     return static_cast<int16_t>(integer(format.lowest(), format.highest()));
   };
   for (int64_t i = 0; i < c.rows * c.columns; ++i)
@@ -182,9 +218,11 @@ std::vector<uint8_t> makeWeights(QuantCase &c, Random &random) {
       c.mins.push_back(randomScale(format, random));
   }
   for (int64_t i = 0; format.superGroup && i < c.rows * groups; ++i) {
-    c.subScales.push_back(static_cast<int8_t>(integer(-128, 127)));
+    const bool isPair = format.pairedSubScales;
+    c.subScales.push_back(
+        static_cast<int8_t>(isPair ? integer(0, 15) : integer(-128, 127)));
     if (format.minima)
-      c.subMins.push_back(static_cast<int8_t>(integer(0, 63)));
+      c.subMins.push_back(static_cast<int8_t>(integer(0, isPair ? 15 : 63)));
   }
   std::vector<uint8_t> packed(c.layout.bytes());
   auto from = [](const auto &all, int64_t first) {

@@ -30,9 +30,9 @@ constexpr int64_t kBudget = 12;
 class RowKernels : public KernelTest {};
 
 const TensorFormat kFormats[] = {
-    TensorFormat::F32,  TensorFormat::F16,  TensorFormat::BF16,
-    TensorFormat::Q8_0, TensorFormat::Q4_0, TensorFormat::Q4_1,
-    TensorFormat::Q4_K, TensorFormat::Q5_K, TensorFormat::Q6_K};
+#define LLMIR_TENSOR_FORMAT(Enum, ...) TensorFormat::Enum,
+#include "llmir/Support/TensorFormats.def"
+};
 
 } // namespace
 
@@ -48,7 +48,7 @@ TEST_P(RowKernels, EmbeddingDecodesRowsExactly) {
   Random random(3);
   for (TensorFormat format : kFormats)
     for (int64_t columns : {7, 32, 96, 512}) {
-      if (!tensorRowBytes(format, columns))
+      if (!tensorRowBytes(format, columns) || format == TensorFormat::F64)
         continue;
       int64_t rows = 37;
       auto stored = randomMatrix(format, rows, columns, random);
@@ -91,6 +91,8 @@ TEST_P(RowKernels, UnpackWeightGivesAllRows) {
   std::vector<WrittenRows> outputs;
   Random random(11);
   for (TensorFormat format : kFormats) {
+    if (format == TensorFormat::F64)
+      continue; // Packed as f32.
     const int64_t rows = 19, columns = 256;
     auto stored = randomMatrix(format, rows, columns, random);
     const unsigned out = program.addBuffer(rows, columns);

@@ -16,6 +16,7 @@
 
 #include "llmir/Dialect/MLLM/MLLMProgramOps.h"
 #include "llmir/Dialect/MLLM/ProgramAttrs.h"
+#include "llmir/Dialect/MLLM/StoredFormat.h"
 #include "llmir/Packing/PackWeights.h"
 
 namespace llmir {
@@ -49,10 +50,7 @@ inline PackJob makePackJob(mllm::program::WeightOp weight, size_t source) {
   job.offset = weight.getOffsets()[source];
   job.bytes = weight.getBytes();
   job.unpermuteHeads = weight.getRopeUnpermuteHeads();
-  if (std::optional<llvm::ArrayRef<int64_t>> slice = weight.getSlice()) {
-    job.firstRow = (*slice)[0];
-    job.storedRows = (*slice)[1];
-  }
+  mllm::setStoredRows(job, weight.getSlice());
   job.isTransposed = weight.getTransposed();
   job.integers = IntegerFormat::fromName(weight.getFormat().str());
   job.constant = constantOf(weight, job.source);

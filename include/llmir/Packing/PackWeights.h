@@ -39,6 +39,8 @@ struct PackJob {
   int64_t unpermuteHeads = 0; ///< Heads whose row order is restored; 0 = none.
   int64_t firstRow = 0;   ///< First row in the stored tensor, see storedRows.
   int64_t storedRows = 0; ///< Rows of the stored tensor of a slice; 0 = all.
+  /// Rows of a slice: `groupRows` of every `groupStride`; 0: consecutive ones.
+  int64_t groupRows = 0, groupStride = 0;
   bool isTransposed = false; ///< Stored as [columns, rows].
   /// The integer format of a matrix: that of its blocks, or of its
   /// quantization; if absent, the matrix is packed as stored.

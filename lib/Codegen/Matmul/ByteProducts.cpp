@@ -31,7 +31,8 @@ ByteProducts::Method ByteProducts::methodOf(const CPULevel &level) const {
   case ByteDots::SMMLA:
     return Method::Signed;
   case ByteDots::PairsOf16:
-    if (format.bits < 8)
+    if (format.bits < 8 &&
+        2 * maxActivation * (format.highest() - format.lowest()) <= INT16_MAX)
       return Method::BytePairs;
     // There is no 512-bit vpsignb, and -128 cannot be negated.
     return format.isSigned() && level.vectorBits == 256 && maxActivation < 128
@@ -44,6 +45,10 @@ ByteProducts::Method ByteProducts::methodOf(const CPULevel &level) const {
 }
 
 int64_t ByteProducts::weightBias() const {
+  if (format.usesTable())
+    return method == Method::Unsigned || method == Method::BytePairs
+               ? -format.lowest()
+               : 0;
   if (format.bits < 8)
     return format.storedBias(); // Fits a signed and an unsigned byte.
   if (method == Method::Unsigned && format.isSigned())
@@ -109,7 +114,8 @@ ByteProducts::Operands ByteProducts::weightOperands(Value words) {
   }
   case Method::WordPairs:
   case Method::Singles:
-    return widen(words, format.bits == 8 && format.isSigned());
+    return widen(words,
+                 format.usesTable() || (format.bits == 8 && format.isSigned()));
   }
   llvm_unreachable("unknown method");
 }
@@ -153,7 +159,8 @@ void ByteProducts::add(Sum &sum, const Operands &weights,
                             : "llvm.x86.avx2.pmadd.ub.sw",
                        kb.getI16Type(), {weights.front(), x});
     // 16 bits can hold the sums of several lines of small weights.
-    int64_t most = method == Method::MovedSigns ? 128 : (1 << format.bits) - 1;
+    int64_t most =
+        method == Method::MovedSigns ? 128 : format.highest() - format.lowest();
     most *= 2 * maxActivation;
     if (sum.most + most > INT16_MAX)
       sum = {finish(sum), {}, 0};

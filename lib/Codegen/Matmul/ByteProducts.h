@@ -33,6 +33,8 @@ public:
   /// The bias of an integer q of the weights when it is multiplied: the bias
   /// with which it is stored, plus the one that the instruction needs.
   int64_t weightBias() const;
+  /// The bias that the entries of a table need.
+  int64_t tableBias() const { return format.usesTable() ? weightBias() : 0; }
 
   /// 16 words of weights or of activations, as operands of the instruction.
   using Operands = llvm::SmallVector<mlir::Value, 4>;

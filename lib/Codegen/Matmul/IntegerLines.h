@@ -22,28 +22,41 @@ namespace llmir {
 /// from a pointer. Each line is loaded once, on first use.
 class IntegerLines {
 public:
+  /// `tableBias` is added to the entries that indexes are replaced by.
   IntegerLines(KernelBuilder &kb, const IntegerFormat &format,
-               mlir::Value weights, mlir::Value offset)
-      : kb(kb), format(format), weights(weights), offset(offset) {}
+               mlir::Value weights, mlir::Value offset, int64_t tableBias = 0)
+      : kb(kb), format(format), weights(weights), offset(offset),
+        tableBias(tableBias) {}
 
   /// Value `i`, in the order of K, as an i32 in each lane: q + stored bias.
   mlir::Value value(int64_t i);
-  /// Values 4 * i to 4 * i + 3 as the bytes of 16 words: q + stored bias. Only
-  /// for formats of at most 8 bits.
+  /// Values 4 * i to 4 * i + 3 as the bytes of 16 words: q + stored bias, or
+  /// q + `tableBias`. Only for formats of at most 8 bits.
   mlir::Value bytes(int64_t i);
 
 private:
   mlir::Value line(int64_t number);
+  /// The stored bits of bytes(i).
+  mlir::Value storedBytes(int64_t i);
 
   KernelBuilder &kb;
   const IntegerFormat &format;
   mlir::Value weights, offset;
+  int64_t tableBias;
   llvm::DenseMap<int64_t, mlir::Value> lines;
 };
 
-/// Loads 16 elements of that format at a byte offset from a pointer as f32.
-mlir::Value loadScales(KernelBuilder &kb, TensorFormat format,
+/// Replaces the bytes of 16 words, which are indexes of the codebook, by its
+/// entries plus `bias`.
+mlir::Value lookUpBytes(KernelBuilder &kb, const Codebook &codebook,
+                        mlir::Value words, int64_t bias = 0);
+
+/// Loads 16 scales at a byte offset from a pointer as f32.
+mlir::Value loadScales(KernelBuilder &kb, ScaleFormat format,
                        mlir::Value weights, mlir::Value offset);
+
+/// The f32 scales of bytes of E8M0, given as i32 lanes or as an i32.
+mlir::Value exponentScales(KernelBuilder &kb, mlir::Value exponents);
 
 /// Calls an intrinsic on registers of the level, once for each register of a
 /// vector of 16 words. Each operand is such a vector, with lanes of any type,

@@ -96,7 +96,7 @@ void IntegerMatmul::addBlock(const Block &block, int64_t tokens, Sums &sums) {
 
 void IntegerMatmul::closeBlock(const Block &block, int64_t tokens, Sums &sums) {
   for (size_t r = 0; r < block.offsets.size(); ++r) {
-    Value scale = blockScaleAt(block, r, layout.scalesAt(block.values));
+    Value scale = blockScaleAt(block, r, Kind::Scale);
     for (int64_t t = 0; t < tokens; ++t) {
       Value &total = sums.total[r * tokens + t];
       total =
@@ -109,7 +109,7 @@ void IntegerMatmul::closeBlock(const Block &block, int64_t tokens, Sums &sums) {
 void IntegerMatmul::prefetch(ArrayRef<Value> offsets, int64_t bytes) {
   for (Value offset : offsets)
     for (int64_t at = 0; at < bytes; at += kLineBytes)
-      prefetchBehind(kb.add(offset, at));
+      prefetchAfter(kb.add(offset, at));
 }
 
 //===----------------------------------------------------------------------===//
@@ -117,41 +117,54 @@ void IntegerMatmul::prefetch(ArrayRef<Value> offsets, int64_t bytes) {
 //===----------------------------------------------------------------------===//
 
 Value IntegerMatmul::blockScaleAt(const Block &block, size_t rowTile,
-                                  int64_t offset) {
-  return loadScales(kb, layout.format.scales, weights,
-                    kb.add(block.offsets[rowTile], offset));
+                                  Kind kind) {
+  int64_t offset = kind == Kind::Scale ? layout.scalesAt(block.values)
+                                       : layout.minsAt(block.values);
+  Value scale = loadScales(kb, layout.format.scales, weights,
+                           kb.add(block.offsets[rowTile], offset));
+  const float unit = layout.format.unit();
+  if (unit == 1.0f)
+    return scale;
+  return kb.mulf(scale, kb.floatConstant(kb.f32x16(), unit));
 }
 
 Value IntegerMatmul::subScaleAt(const Stretch &stretch, size_t rowTile,
-                                int64_t group, int64_t offset) {
+                                int64_t group, Kind kind) {
+  const int64_t values = stretch.block.values;
+  int64_t offset = kind == Kind::Scale ? layout.subScalesAt(values)
+                                       : layout.subMinsAt(values);
   Value place = kb.mul(stretch.number, groupsPerStretch() * kTileRows);
   Value bytes = kb.loadAt(kb.vec(kTileRows, kb.getI8Type()), weights,
                           kb.add(kb.add(stretch.block.offsets[rowTile], place),
                                  offset + group * kTileRows));
-  Value words = arith::ExtSIOp::create(kb, kb.i32x16(), bytes);
+  Value words;
+  if (layout.format.pairedSubScales) {
+    words = arith::ExtUIOp::create(kb, kb.i32x16(), bytes);
+    if (kind == Kind::Scale)
+      words = arith::AndIOp::create(kb, words, kb.intConstant(kb.i32x16(), 15));
+    else
+      words = arith::ShRUIOp::create(kb, words, kb.intConstant(kb.i32x16(), 4));
+  } else {
+    words = arith::ExtSIOp::create(kb, kb.i32x16(), bytes);
+  }
   return arith::SIToFPOp::create(kb, kb.f32x16(), words);
 }
 
 Value IntegerMatmul::scaleOf(const Stretch &stretch, size_t rowTile,
                              int64_t group) {
-  const Block &block = stretch.block;
-  Value scale = blockScaleAt(block, rowTile, layout.scalesAt(block.values));
+  Value scale = blockScaleAt(stretch.block, rowTile, Kind::Scale);
   if (layout.format.superGroup == 0)
     return scale;
-  Value sub =
-      subScaleAt(stretch, rowTile, group, layout.subScalesAt(block.values));
-  return kb.mulf(scale, sub);
+  return kb.mulf(scale, subScaleAt(stretch, rowTile, group, Kind::Scale));
 }
 
 Value IntegerMatmul::minOf(const Stretch &stretch, size_t rowTile,
                            int64_t group) {
-  const Block &block = stretch.block;
-  Value min = blockScaleAt(block, rowTile, layout.minsAt(block.values));
+  Value min = blockScaleAt(stretch.block, rowTile, Kind::Min);
   if (layout.format.superGroup == 0)
     return min;
-  Value sub =
-      subScaleAt(stretch, rowTile, group, layout.subMinsAt(block.values));
-  return kb.mulf(arith::NegFOp::create(kb, min), sub);
+  return kb.mulf(arith::NegFOp::create(kb, min),
+                 subScaleAt(stretch, rowTile, group, Kind::Min));
 }
 
 Value IntegerMatmul::zeroPointOf(const Block &block, size_t rowTile) {

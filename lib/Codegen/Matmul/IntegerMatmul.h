@@ -70,8 +70,8 @@ protected:
   virtual void toRows(llvm::MutableArrayRef<mlir::Value> sums, int64_t tokens) {
   }
 
-  IntegerLines linesAt(mlir::Value offset) {
-    return IntegerLines(kb, layout.format, weights, offset);
+  IntegerLines linesAt(mlir::Value offset, int64_t tableBias = 0) {
+    return IntegerLines(kb, layout.format, weights, offset, tableBias);
   }
   int64_t groupsPerStretch() const { return stretchValues() / layout.group(); }
   /// The scales, or minima, of a row tile in group `group` of the stretch,
@@ -94,9 +94,12 @@ protected:
 
 private:
   void addBlock(const Block &block, int64_t tokens, Sums &sums);
+  /// Which numbers of a group.
+  enum class Kind { Scale, Min };
   mlir::Value subScaleAt(const Stretch &stretch, size_t rowTile, int64_t group,
-                         int64_t offset);
-  mlir::Value blockScaleAt(const Block &block, size_t rowTile, int64_t offset);
+                         Kind kind);
+  /// The scale, or d, of a block; its minimum, or dmin.
+  mlir::Value blockScaleAt(const Block &block, size_t rowTile, Kind kind);
 };
 
 /// y = x W^T with f32 activations, or with quantized ones if there are

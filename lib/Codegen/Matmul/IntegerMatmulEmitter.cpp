@@ -28,7 +28,7 @@ namespace llmir {
 
 /// Longer segments are processed in a loop with this many values per iteration,
 /// which are whole lines in every format.
-static constexpr int64_t kTurnValues = 32;
+static constexpr int64_t kIterationValues = 32;
 /// Longer groups of weights are processed in a loop over their segments: sums
 /// of segments, of groups and of all of K would not fit into registers
 /// together.
@@ -57,6 +57,8 @@ void ByteActivations::planStretches() {
   bool isSuper = layout.format.superGroup > 0;
   if (isSuper || (layout.run() >= group && group <= kMaxUnrolled))
     stretch = std::lcm(stretch, group);
+  if (isSuper) // Super-groups are multiples of 32.
+    stretch = std::lcm(stretch, kIterationValues);
   stretch = std::min(stretch, layout.block());
 }
 
@@ -157,41 +159,42 @@ SmallVector<Value> ByteActivations::overWords(
   Value word = kb.mul(segment.number, row.wordsPerSegment());
   // Segments that share lines are short, or start between two lines.
   bool isAlone = segment.values == stretch.values;
-  if (!isAlone || segment.values <= 2 * kTurnValues) {
+  if (!isAlone || segment.values <= 2 * kIterationValues) {
     if (prefetches && segment.first == 0)
       prefetch(stretch.lines, layout.numLines(stretch.values) * kLineBytes);
     return body(
         {stretch.lines, segment.first / 4, ceilDiv(segment.values, 4), word},
         starts);
   }
-  int64_t turnBytes =
-      kTurnValues / layout.bundleValues() * layout.bundleLines() * kLineBytes;
-  int64_t turns = segment.values / kTurnValues;
-  auto wordsOf = [&](Value turn, int64_t count) {
-    Words words{{}, 0, count, kb.add(word, kb.mul(turn, kTurnValues / 4))};
+  int64_t iterationBytes = kIterationValues / layout.bundleValues() *
+                           layout.bundleLines() * kLineBytes;
+  int64_t iterations = segment.values / kIterationValues;
+  auto wordsOf = [&](Value iteration, int64_t count) {
+    Words words{
+        {}, 0, count, kb.add(word, kb.mul(iteration, kIterationValues / 4))};
     for (Value line : stretch.lines)
-      words.lines.push_back(kb.add(line, kb.mul(turn, turnBytes)));
+      words.lines.push_back(kb.add(line, kb.mul(iteration, iterationBytes)));
     return words;
   };
-  SmallVector<Value> sums = kb.reduce(kb.index(0), kb.index(turns), 1, starts,
-                                      [&](Value turn, ValueRange carried) {
-                                        Words words =
-                                            wordsOf(turn, kTurnValues / 4);
-                                        if (prefetches)
-                                          prefetch(words.lines, turnBytes);
-                                        return body(words, carried);
-                                      });
-  int64_t rest = segment.values % kTurnValues;
+  SmallVector<Value> sums =
+      kb.reduce(kb.index(0), kb.index(iterations), 1, starts,
+                [&](Value iteration, ValueRange carried) {
+                  Words words = wordsOf(iteration, kIterationValues / 4);
+                  if (prefetches)
+                    prefetch(words.lines, iterationBytes);
+                  return body(words, carried);
+                });
+  int64_t rest = segment.values % kIterationValues;
   if (rest == 0)
     return sums;
-  return body(wordsOf(kb.index(turns), ceilDiv(rest, 4)), sums);
+  return body(wordsOf(kb.index(iterations), ceilDiv(rest, 4)), sums);
 }
 
 SmallVector<Value> ByteActivations::addWords(const Words &words, int64_t tokens,
                                              ValueRange sums) {
   SmallVector<IntegerLines> tiles;
   for (Value offset : words.lines)
-    tiles.push_back(linesAt(offset));
+    tiles.push_back(linesAt(offset, products.tableBias()));
   SmallVector<ByteProducts::Sum> dots;
   for (Value sum : sums)
     dots.push_back({sum, {}, 0});

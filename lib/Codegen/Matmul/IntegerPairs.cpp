@@ -177,7 +177,7 @@ SmallVector<Value> BytePairs::addWords(const Words &words, int64_t pairs,
                                        int64_t half, ValueRange sums) {
   SmallVector<IntegerLines> tiles;
   for (Value offset : words.lines)
-    tiles.push_back(linesAt(offset));
+    tiles.push_back(linesAt(offset, products.tableBias()));
   SmallVector<Value> result(sums);
   Value none = kb.intConstant(kb.vec(kHalfRows, kb.getI32Type()), 0);
   for (int64_t w = 0; w < words.count; w += 2) {

@@ -263,7 +263,7 @@ void MatmulTiles::storeGroup(const TileGroup &group, Value token, Value tokens,
 // Operands of register tiles
 //===----------------------------------------------------------------------===//
 
-void MatmulTiles::prefetchBehind(Value offset) {
+void MatmulTiles::prefetchAfter(Value offset) {
   if (ahead)
     LLVM::Prefetch::create(kb, kb.advance(weights, kb.add(offset, ahead)),
                            /*rw=*/0, /*hint=*/3, /*cache=*/1);

@@ -75,7 +75,7 @@ struct TileShapes {
   /// from a cache and the ratio of products to loads matters; 0 for the number
   /// of entries.
   int64_t many = 0;
-  /// Whether register tiles prefetch streams (prefetchBehind).
+  /// Whether register tiles prefetch streams (prefetchAfter).
   bool prefetches = true;
 
   /// `gemv` for one token, `gemm` for more.
@@ -120,7 +120,7 @@ protected:
 
   /// Within emitSums, if streams are read: prefetches the 64 bytes at a fixed
   /// distance after byte `offset` of the weights.
-  void prefetchBehind(mlir::Value offset);
+  void prefetchAfter(mlir::Value offset);
   /// Loads from row `t` of the register tile at word `column`.
   mlir::Value loadX(mlir::Type type, int64_t t, mlir::Value column);
   /// The stride of the rows of x in bytes.

@@ -30,7 +30,7 @@ namespace llmir {
 namespace {
 
 /// Lines of each row tile per iteration of the loop over K.
-constexpr int64_t kLinesPerTurn = 2;
+constexpr int64_t kLinesPerIteration = 2;
 /// The maximum number of tokens that share a line: with this many, multiplying
 /// a line takes longer than reading it.
 constexpr int64_t kMaxTokens = 12;
@@ -121,16 +121,16 @@ SmallVector<Value> PlainMatmul::emitSums(ArrayRef<Value> starts,
   SmallVector<Value> sums(starts.size() * tokens,
                           kb.floatConstant(kb.f32x16(), 0.0));
   int64_t lines = layout.tileBytes() / kLineBytes;
-  int64_t whole = lines / kLinesPerTurn * kLinesPerTurn;
+  int64_t whole = lines / kLinesPerIteration * kLinesPerIteration;
   auto addLines = [&](Value first, int64_t count, SmallVector<Value> carried) {
     for (int64_t i = 0; i < count; ++i)
       carried = addLine(starts, kb.add(first, i), tokens, carried);
     return carried;
   };
   if (whole > 0)
-    sums = kb.reduce(kb.index(0), kb.index(whole), kLinesPerTurn, sums,
+    sums = kb.reduce(kb.index(0), kb.index(whole), kLinesPerIteration, sums,
                      [&](Value line, ValueRange carried) {
-                       return addLines(line, kLinesPerTurn,
+                       return addLines(line, kLinesPerIteration,
                                        SmallVector<Value>(carried));
                      });
   return addLines(kb.index(whole), lines - whole, sums);

@@ -17,8 +17,8 @@ using namespace mlir;
 
 namespace llmir {
 
-/// Numbers of neighbouring elements that can be copied at once: they lie in one
-/// row on both sides, wherever a run of the box begins.
+/// Number of adjacent elements that can be copied at once: for every start of a
+/// run of the box, they are in the same row of the source and of the result.
 static int64_t chunkOf(kernel::CopyBoxOp op) {
   ArrayRef<int64_t> sizes = op.getSizes(), fromStrides = op.getFromStrides(),
                     toStrides = op.getToStrides();
@@ -62,7 +62,7 @@ static LogicalResult emitCopyBox(KernelBuilder &kb, kernel::CopyBoxOp op) {
     });
     if (!hasPadding)
       return;
-    // The padding belongs to the worker that writes the last column.
+    // The padding is zeroed by the worker that writes the last column.
     Value isLast = arith::CmpIOp::create(kb, arith::CmpIPredicate::eq, toColumn,
                                          kb.index(toColumns - chunk));
     kb.when(isLast, [&] { kb.zeroPadding(out, toRow, toColumns); });

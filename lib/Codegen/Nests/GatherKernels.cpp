@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The kernels whose places are numbers in a buffer. No number makes them touch
-// what is not the buffer's.
+// Kernels with indices in a buffer. Arbitrary indices do not cause accesses out
+// of bounds.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,8 +19,8 @@ using namespace mlir;
 
 namespace llmir {
 
-/// The index at a place, from the end where it is negative; perhaps still
-/// beyond either end.
+/// Loads an index; a negative one counts from the end. The result may still be
+/// out of range.
 static Value loadIndex(KernelBuilder &kb, Value buffer, ValueRange place,
                        int64_t bound) {
   Value index = kb.toIndex(kb.load(buffer, place));
@@ -62,9 +62,9 @@ static LogicalResult emitScatter(KernelBuilder &kb, kernel::ScatterOp op) {
     Value element = kb.load(x, placeAt(kb, maps[1], point, Value()));
     kb.store(element, out, placeAt(kb, maps[2], point, index));
   };
-  // A worker has rows of its own. Without rows it has a range of the values of
-  // indices: it visits all points and writes at those whose index is its own,
-  // so that the order of writes is that of the points.
+  // Workers process separate rows of the step. Without rows, each worker visits
+  // all points and writes those whose index is in its range, so that writes to
+  // an element are in the order of the points.
   ArrayRef<int64_t> sizes = op.getSizes();
   WorkRange own{kb.index(0), kb.index(bound)};
   if (!op.getOver())

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Loop nests over static sizes, or over the rows of a step in the first loop,
-// whose elements are where affine maps say.
+// Loop nests of static sizes whose elements are indexed by affine maps. The
+// first loop may iterate over the rows of a step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,34 +18,34 @@
 
 namespace llmir {
 
-/// The value of the expression, whose quotients and remainders are of
-/// non-negative numbers.
+/// The value of the expression. Operands of quotients and remainders must not
+/// be negative.
 mlir::Value expandExpression(KernelBuilder &kb, mlir::AffineExpr expr,
                              mlir::ValueRange dims, mlir::Value symbol);
 
-/// Row and column of the element that the map names.
+/// The row and column that the map yields.
 llvm::SmallVector<mlir::Value> placeAt(KernelBuilder &kb, mlir::AffineMap map,
                                        mlir::ValueRange dims,
                                        mlir::Value symbol);
 
-/// body(indices) at each point, all of which this worker visits.
+/// Calls body(indices) for each point; every worker visits all points.
 void emitWholeNest(KernelBuilder &kb, llvm::ArrayRef<int64_t> sizes,
                    llvm::function_ref<void(mlir::ValueRange)> body);
 
-/// This worker's rows of the step, at most `size`, for a kernel that is divided
-/// by rows.
+/// This worker's rows of the step, limited to `size`, for a kernel that is
+/// divided by rows.
 WorkRange nestRows(KernelBuilder &kb, int64_t size);
 
-/// body(indices) at each point that is this worker's. With `over`, the first
-/// loop runs over its rows of the step; otherwise the largest loop is divided
-/// among the workers, and the point of a nest without loops is the first
-/// worker's.
+/// Calls body(indices) for each point of this worker. With `over`, the first
+/// loop iterates over the worker's rows of the step. Otherwise the largest loop
+/// is divided among the workers; a nest without loops is executed by the first
+/// one.
 void emitNest(KernelBuilder &kb, llvm::ArrayRef<int64_t> sizes,
               std::optional<kernel::RowSpace> over,
               llvm::function_ref<void(mlir::ValueRange)> body);
 
-/// Zeroes the elements after `columns` in each row of the buffer that is this
-/// worker's; with `over`, of the step's rows, at most those of the buffer.
+/// Zeroes the elements after `columns` in each of this worker's rows of the
+/// buffer; with `over`, in rows of the step, limited to those of the buffer.
 void emitPadding(KernelBuilder &kb, mlir::Value buffer, int64_t columns,
                  std::optional<kernel::RowSpace> over);
 

@@ -18,7 +18,7 @@ using namespace mlir;
 namespace llmir {
 
 //===----------------------------------------------------------------------===//
-// Places
+// Positions of elements
 //===----------------------------------------------------------------------===//
 
 Value expandExpression(KernelBuilder &kb, AffineExpr expr, ValueRange dims,
@@ -41,7 +41,7 @@ Value expandExpression(KernelBuilder &kb, AffineExpr expr, ValueRange dims,
     return kb.rem(lhs, rhs);
   case AffineExprKind::FloorDiv:
     return kb.div(lhs, rhs);
-  default: // CeilDiv: the verifier has seen that there is no other.
+  default: // CeilDiv, the only other kind that the verifier accepts.
     return kb.div(kb.sub(kb.add(lhs, rhs), kb.index(1)), rhs);
   }
 }
@@ -58,8 +58,8 @@ SmallVector<Value> placeAt(KernelBuilder &kb, AffineMap map, ValueRange dims,
 // Nests
 //===----------------------------------------------------------------------===//
 
-/// Visits the points of the loops from number `indices.size()` on. Loop
-/// `divided` (-1: none) runs over `own`.
+/// Emits the loops from number `indices.size()` on. Loop `divided` (-1: none)
+/// iterates over `own`.
 static void nestFrom(KernelBuilder &kb, ArrayRef<int64_t> sizes,
                      int64_t divided, WorkRange own,
                      SmallVectorImpl<Value> &indices,
@@ -97,7 +97,7 @@ void emitNest(KernelBuilder &kb, ArrayRef<int64_t> sizes,
                     body);
   if (sizes.empty())
     return kb.onFirstWorker([&] { body({}); });
-  // The first one of the largest.
+  // The first of the largest loops.
   int64_t divided =
       std::max_element(sizes.begin(), sizes.end()) - sizes.begin();
   nestFrom(kb, sizes, divided, kb.elementRange(kb.index(sizes[divided])),
@@ -120,7 +120,7 @@ void emitPadding(KernelBuilder &kb, Value buffer, int64_t columns,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Emits the region at one point after the other.
+/// Emits the region for one point at a time.
 class LoopsEmitter {
 public:
   LoopsEmitter(KernelBuilder &kb, kernel::LoopsOp op)
@@ -137,9 +137,11 @@ private:
   Value loadElement(unsigned input, ValueRange point) {
     return kb.load(inputs[input], placeAt(kb, maps[input], point, Value()));
   }
-  /// What has been reduced once the loops from the point's on have run.
+  /// Emits the reduction loops that are not in `point` yet; returns the
+  /// accumulator.
   Value reduceFrom(SmallVectorImpl<Value> &point, Value reduced);
-  /// The region's result at a point; `reduced` is null where nothing reduces.
+  /// The result of the region for a point; the accumulator `reduced` is null
+  /// without a reduction.
   Value computeAt(ValueRange point, Value reduced);
 
   KernelBuilder &kb;
@@ -149,7 +151,7 @@ private:
   int64_t columns;
   std::optional<kernel::RowSpace> over;
   SmallVector<AffineMap> maps;
-  SmallVector<Value> inputs; ///< Initial values included.
+  SmallVector<Value> inputs; ///< Including initial values.
   Value out;
   size_t numLoops;
   bool reduces;
@@ -186,8 +188,8 @@ Value LoopsEmitter::reduceFrom(SmallVectorImpl<Value> &point, Value reduced) {
 void LoopsEmitter::emit() {
   emitNest(kb, sizes.take_front(parallel), over, [&](ValueRange outer) {
     SmallVector<Value> point(outer);
-    // Maps of initial values and of the output name parallel loops only;
-    // the others stand at their beginning.
+    // Maps of initial values and of the output depend on parallel loops only;
+    // use index 0 for the others.
     SmallVector<Value> origin(outer);
     origin.resize(numLoops, kb.index(0));
     Value result =

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Common/Emitters.h"
+#include "../Matmul/IntegerLines.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -81,6 +82,8 @@ public:
     kb.loop(0, table.numBlocks(), 1, [&](Value number) {
       block = kb.add(start, kb.mul(number, table.blockBytes(size)));
       d = scaleAt(table.scalesAt(size));
+      if (table.format.unit() != 1.0f)
+        d = kb.mulf(d, kb.f32(table.format.unit()));
       if (table.format.minima)
         dmin = scaleAt(table.minsAt(size));
       k = kb.mul(number, size);
@@ -92,28 +95,36 @@ public:
 private:
   /// One of 16 values in the format of scales.
   Value scaleAt(int64_t offset) {
-    TensorFormat format = table.format.scales;
-    int64_t size = tensorFormatInfo(format).bytesPerBlock;
+    ScaleFormat format = table.format.scales;
+    int64_t size = scaleFormatBytes(format);
     Value place = kb.add(block, offset);
     place = kb.add(place, kb.mul(lane, size));
-    if (format == TensorFormat::F32)
+    if (format == ScaleFormat::F32)
       return loadScalar(place, size, kb.getF32Type());
-    Type half = format == TensorFormat::F16 ? Type(kb.getF16Type())
-                                            : Type(kb.getI16Type());
-    Value stored = loadScalar(place, size, half);
-    if (format == TensorFormat::F16)
-      return arith::ExtFOp::create(kb, kb.getF32Type(), stored);
-    Value wide = arith::ExtUIOp::create(kb, kb.getI32Type(), stored);
+    if (format == ScaleFormat::F16)
+      return arith::ExtFOp::create(kb, kb.getF32Type(),
+                                   loadScalar(place, size, kb.getF16Type()));
+    Value wide = arith::ExtUIOp::create(
+        kb, kb.getI32Type(),
+        loadScalar(place, size, kb.getIntegerType(8 * size)));
+    if (format == ScaleFormat::E8M0)
+      return exponentScales(kb, wide);
     Value bits =
         arith::ShLIOp::create(kb, wide, kb.intConstant(kb.getI32Type(), 16));
     return arith::BitcastOp::create(kb, kb.getF32Type(), bits);
   }
   /// The row's sub-scale or sub-minimum of a group of the block.
-  Value subScale(int64_t offset, Value group) {
+  Value subScale(int64_t offset, Value group, bool isMin) {
     Value place = kb.add(block, offset);
     place = kb.add(kb.add(place, kb.mul(group, kTileRows)), lane);
     Value byte = loadScalar(place, 1, kb.getI8Type());
-    return arith::SIToFPOp::create(kb, kb.getF32Type(), byte);
+    if (!table.format.pairedSubScales)
+      return arith::SIToFPOp::create(kb, kb.getF32Type(), byte);
+    Value half = isMin ? kb.intConstant(kb.getI8Type(), 4)
+                       : kb.intConstant(kb.getI8Type(), 15);
+    Value number = isMin ? arith::ShRUIOp::create(kb, byte, half).getResult()
+                         : arith::AndIOp::create(kb, byte, half).getResult();
+    return arith::UIToFPOp::create(kb, kb.getF32Type(), number);
   }
   void readGroup(Value group);
   /// Four consecutive values from value `four * 4` of the block on, as stored,
@@ -141,9 +152,10 @@ void IntegerRowReader::readGroup(Value group) {
   int64_t values = table.group();
   Value scale = d, min = dmin;
   if (table.format.superGroup > 0) {
-    scale = kb.mulf(d, subScale(table.subScalesAt(table.block()), group));
+    scale =
+        kb.mulf(d, subScale(table.subScalesAt(table.block()), group, false));
     if (min) {
-      Value subMin = subScale(table.subMinsAt(table.block()), group);
+      Value subMin = subScale(table.subMinsAt(table.block()), group, true);
       min = kb.mulf(arith::NegFOp::create(kb, dmin), subMin);
     }
   }
@@ -154,7 +166,8 @@ void IntegerRowReader::readGroup(Value group) {
     Value bytes =
         vector::BitCastOp::create(kb, kb.vec(4, kb.getI8Type()), word);
     Type i32x4 = kb.vec(4, kb.getI32Type());
-    Value q = bits == 8 && table.format.isSigned()
+    const bool isTable = table.format.usesTable();
+    Value q = isTable || (bits == 8 && table.format.isSigned())
                   ? Value(arith::ExtSIOp::create(kb, i32x4, bytes))
                   : Value(arith::ExtUIOp::create(kb, i32x4, bytes));
     if (int64_t bias = table.format.storedBias())
@@ -174,26 +187,29 @@ void IntegerRowReader::readGroup(Value group) {
 Value IntegerRowReader::storedFour(Value four) {
   if (bits == 8)
     return loadWord(kb.add(block, kb.mul(four, kLineBytes)));
-  // Each line of nibbles holds two of the eight groups of four of a bundle.
-  int64_t perBundle = table.bundleValues() / 4;
+  const int64_t low = table.format.lowBits(), high = table.format.highBits();
+  const int64_t perBundle = table.bundleValues() / 4;
   Value inBundle = kb.rem(four, perBundle);
   Value lines = kb.add(
       block, kb.mul(kb.div(four, perBundle), table.bundleLines() * kLineBytes));
-  Value low = loadWord(kb.add(lines, kb.mul(kb.div(inBundle, 2), kLineBytes)));
-  Value q =
-      mask(kb, shiftRight(kb, low, kb.mul(kb.rem(inBundle, 2), 4)), 0x0f0f0f0f);
-  if (bits == 4)
+  // A part of `width` bits, in lines of several groups of four from `first` on.
+  auto part = [&](int64_t first, int64_t width) {
+    int64_t perLine = 8 / width;
+    Value line = kb.add(kb.div(inBundle, perLine), first);
+    Value word = loadWord(kb.add(lines, kb.mul(line, kLineBytes)));
+    Value shift = kb.mul(kb.rem(inBundle, perLine), width);
+    return mask(kb, shiftRight(kb, word, shift),
+                ((1 << width) - 1) * 0x01010101);
+  };
+  Value q = part(0, low);
+  if (high > 0) {
+    Value above = arith::ShLIOp::create(kb, part(low, high),
+                                        kb.intConstant(kb.getI32Type(), low));
+    q = arith::OrIOp::create(kb, q, above);
+  }
+  if (!table.format.usesTable())
     return q;
-  // The high bits of several groups of four share a line after those.
-  int64_t width = bits - 4, perLine = 8 / width;
-  Value highLine = kb.add(kb.div(inBundle, perLine), 4);
-  Value high = loadWord(kb.add(lines, kb.mul(highLine, kLineBytes)));
-  Value shift = kb.mul(kb.rem(inBundle, perLine), width);
-  Value part = mask(kb, shiftRight(kb, high, shift),
-                    width == 1 ? 0x01010101 : 0x03030303);
-  Value shifted =
-      arith::ShLIOp::create(kb, part, kb.intConstant(kb.getI32Type(), 4));
-  return arith::OrIOp::create(kb, q, shifted);
+  return kb.lane(lookUpBytes(kb, *table.format.codebook, kb.broadcast(q)), 0);
 }
 
 /// The row of a token in a table of `rows` rows. Ids out of range are clamped,
