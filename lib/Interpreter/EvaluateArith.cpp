@@ -412,9 +412,10 @@ static LogicalResult evaluateConstant(arith::ConstantOp op, Evaluation &e) {
       type && !isAffordable(type.getShape()))
     return op.emitOpError()
            << "cannot be evaluated: " << type << " has more than 2^28 elements";
-  return op.emitOpError() << "cannot be evaluated: the interpreter has no "
-                             "values of type "
-                          << op.getType();
+  return op.emitOpError()
+         << "cannot be evaluated: the interpreter does not support "
+            "values of type "
+         << op.getType();
 }
 
 static constexpr StringLiteral kComputations[] = {

@@ -76,7 +76,7 @@ struct PagedOperands {
 
 /// The rounding of compiled code, if the options request it.
 static reference::AttentionRounding
-roundingBeside(const PagedCache &cache, const InterpreterOptions &options) {
+roundingFor(const PagedCache &cache, const InterpreterOptions &options) {
   const ElementKind kind = cache.geometry().kind;
   if (kind == ElementKind::I8 && options.roundsByteAttention)
     return reference::AttentionRounding::Bytes;
@@ -112,7 +112,7 @@ static LogicalResult evaluatePaged(PagedOperands operands,
   }
   std::optional<Tensor> mask;
   reference::AttentionParams params = getParams(operands.op, mask, e);
-  params.rounding = roundingBeside(cache, e.options());
+  params.rounding = roundingFor(cache, e.options());
   Expected<Tensor> result =
       pagedAttention({query, tables, lens, offsets, !isRagged}, cache,
                      e.integer(operands.layer), params);

@@ -124,8 +124,9 @@ static LogicalResult evaluateKVCache(mllm::KVCacheOp op, Evaluation &e) {
   if (op.getQHead()) {
     const auto want = static_cast<int64_t>(*op.getQHead());
     if (heads < 1 || want % heads != 0)
-      return e.fail(invalid(std::to_string(heads) + " heads cannot serve " +
-                            std::to_string(want)));
+      return e.fail(invalid(std::to_string(want) +
+                            " query heads are not a multiple of " +
+                            std::to_string(heads) + " key heads"));
     times = want / heads;
   }
   return failure(failed(e.setChecked(op.getKeys(),
@@ -179,11 +180,16 @@ static Expected<Tensor> attend(const Tensor &q, const Tensor &k,
   return result.reshaped(shape);
 }
 
+template <typename OpT> static double softCapOf(OpT op) {
+  return op.getSoftCap() ? op.getSoftCap()->convertToDouble() : 0;
+}
+
 static LogicalResult evaluateFlashAttention2(mllm::FlashAttention2Op op,
                                              Evaluation &e) {
   AttentionParams params;
   params.scale = op.getScale().convertToDouble();
   params.causal = op.getCausal();
+  params.softCap = softCapOf(op);
   return e.setChecked(op, attend(e.tensor(op.getQ()), e.tensor(op.getK()),
                                  e.tensor(op.getV()), params));
 }
@@ -202,8 +208,10 @@ static AttentionParams windowed(OpT op, const Evaluation &e) {
 static LogicalResult
 evaluateFlashAttention2SwaSink(mllm::FlashAttention2SwaSinkOp op,
                                Evaluation &e) {
+  AttentionParams params = windowed(op, e);
+  params.softCap = softCapOf(op);
   return e.setChecked(op, attend(e.tensor(op.getQ()), e.tensor(op.getK()),
-                                 e.tensor(op.getV()), windowed(op, e)));
+                                 e.tensor(op.getV()), params));
 }
 
 /// Attention over rows of two pools given by index lists.
@@ -236,7 +244,8 @@ static LogicalResult evaluateRadixAttnSwaSink(mllm::RadixAttnSwaSinkOp op,
   if ((pattern == "prefill" && tokens != keys) ||
       (pattern == "decode" && tokens != 1))
     return e.fail(invalid(std::to_string(tokens) + " new tokens among " +
-                          std::to_string(keys) + " are no " + pattern.str()));
+                          std::to_string(keys) + " do not match the pattern " +
+                          pattern.str()));
   return evaluateRows(op, windowed(op, e), e);
 }
 

@@ -177,9 +177,10 @@ LogicalResult Evaluation::set(Value result, InterpreterValue value) {
     RankedTensorType type = tensorTypeOf(result.getType());
     std::optional<ElementKind> kind = getElementKind(type.getElementType());
     if (!kind)
-      return op->emitOpError() << "cannot be evaluated: the interpreter has no "
-                                  "values of type "
-                               << result.getType();
+      return op->emitOpError()
+             << "cannot be evaluated: the interpreter does not support "
+                "values of type "
+             << result.getType();
     const bool agrees =
         type.getRank() == tensor->rank() &&
         llvm::all_of(llvm::zip(type.getShape(), tensor->shape), [](auto sizes) {

@@ -203,11 +203,10 @@ FailureOr<int64_t> Runner::uniformInteger(Operation *op, Value value) {
 }
 
 LogicalResult Runner::runCallee(Operation *op, FunctionOpInterface callee) {
-  constexpr int64_t mostCallers = 200;
-  if (frame.numCallers == mostCallers)
+  constexpr int64_t maxDepth = 200;
+  if (frame.numCallers == maxDepth)
     return op->emitOpError("cannot be evaluated: more than ")
-           << mostCallers << " calls are in one another; does a function call "
-           << "itself?";
+           << maxDepth << " nested calls; a function may call itself";
   Frame inner;
   inner.numCallers = frame.numCallers + 1;
   inner.numRanks = frame.numRanks;
@@ -334,12 +333,12 @@ LogicalResult Runner::runWhile(Operation *op, Block &condition, Block &body) {
     FailureOr<std::vector<RankValues>> yielded = runBlock(condition);
     if (failed(yielded))
       return failure();
-    FailureOr<int64_t> goesOn =
+    FailureOr<int64_t> decision =
         uniformInteger(op, condition.getTerminator()->getOperand(0));
-    if (failed(goesOn))
+    if (failed(decision))
       return failure();
     yielded->erase(yielded->begin());
-    if (*goesOn == 0) {
+    if (*decision == 0) {
       bind(op->getResults(), std::move(*yielded));
       return success();
     }

@@ -13,7 +13,7 @@
 #include "llmir/Reference/Elementwise.h"
 #include "llmir/Reference/Random.h"
 #include "llmir/Support/IntegerLayout.h"
-#include "llmir/Support/SmallFloat.h"
+#include "llmir/Support/StoredBlock.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -232,15 +232,6 @@ static FailureOr<InterpreterValue> makeTensor(ErrorFn error, Type type,
   return InterpreterValue(std::move(tensor));
 }
 
-/// Offsets of the f16 values of a block.
-static SmallVector<int64_t, 2> halvesOf(TensorFormat format) {
-  if (format == TensorFormat::Q6_K)
-    return {tensorFormatInfo(format).bytesPerBlock - 2};
-  if (IntegerFormat::ofBlocks(format)->minima)
-    return {0, 2};
-  return {0};
-}
-
 /// Random integers in the range of the type; with a format, blocks of random
 /// integers with scales (and minima) between 1/256 and 1/16, reduced according
 /// to sub-scales.
@@ -268,12 +259,11 @@ static QuantizedValue makeQuantized(llm::QuantizedTensorType type,
     uint8_t *block = result.bytes.data() + i * facts.bytesPerBlock;
     for (int64_t byte = 0; byte < facts.bytesPerBlock; ++byte)
       block[byte] = uint8_t(random.next() >> 32);
-    for (int64_t at : halvesOf(*result.format)) {
-      const uint16_t number =
-          floatToF16(float(random.real(1.0 / 256, 1.0 / 16) * unit));
-      block[at] = uint8_t(number & 0xff);
-      block[at + 1] = uint8_t(number >> 8);
-    }
+    const auto scale = float(random.real(1.0 / 256, 1.0 / 16) * unit);
+    float min = 0;
+    if (IntegerFormat::ofBlocks(*result.format)->minima)
+      min = float(random.real(1.0 / 256, 1.0 / 16) * unit);
+    setBlockScales(*result.format, block, scale, min);
   }
   return result;
 }

@@ -167,7 +167,7 @@ Status PagedCache::grow(int64_t id, Sequence &sequence, int64_t first,
     return Status(StatusCode::OutOfRange,
                   "KV cache: " + named(id) + " would have " +
                       std::to_string(first + count) +
-                      " tokens; the cache is made for at most " +
+                      " tokens; the maximum of the cache is " +
                       std::to_string(facts.maxSeqLen));
   auto exhausted = [&] {
     return Status(StatusCode::ResourceExhausted,

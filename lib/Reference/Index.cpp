@@ -135,8 +135,8 @@ static size_t placeOfTensors(const std::vector<Indexer> &indexers) {
   auto isTensor = [](const Indexer &each) { return each.tensor != nullptr; };
   auto first = std::find_if(indexers.begin(), indexers.end(), isTensor);
   auto end = std::find_if_not(first, indexers.end(), isTensor);
-  const bool areNeighbours = std::none_of(end, indexers.end(), isTensor);
-  return areNeighbours ? static_cast<size_t>(first - indexers.begin()) : 0;
+  const bool areAdjacent = std::none_of(end, indexers.end(), isTensor);
+  return areAdjacent ? static_cast<size_t>(first - indexers.begin()) : 0;
 }
 
 static Expected<IndexPlan> planIndex(const Tensor &x,

@@ -182,7 +182,8 @@ Tensor::Tensor(ElementKind kind, Shape shape, std::vector<double> numbers)
   else
     for (double number : numbers)
       wholes.push_back(Number(number).toInteger());
-  assert(size() == numElements(this->shape) && "numbers must fill the shape");
+  assert(size() == numElements(this->shape) &&
+         "the number of elements must match the shape");
 }
 
 Tensor Tensor::ofIntegers(ElementKind kind, Shape shape,
@@ -192,7 +193,7 @@ Tensor Tensor::ofIntegers(ElementKind kind, Shape shape,
   result.shape = std::move(shape);
   result.integers() = std::move(numbers);
   assert(result.size() == numElements(result.shape) &&
-         "numbers must fill the shape");
+         "the number of elements must match the shape");
   return result;
 }
 
@@ -212,7 +213,8 @@ std::vector<double> Tensor::toDoubles() const {
 }
 
 int64_t Tensor::offset(std::initializer_list<int64_t> index) const {
-  assert(static_cast<int64_t>(index.size()) == rank() && "one index each");
+  assert(static_cast<int64_t>(index.size()) == rank() &&
+         "one index per dimension");
   int64_t result = 0;
   const int64_t *size = shape.data();
   for (int64_t i : index) {
@@ -223,7 +225,8 @@ int64_t Tensor::offset(std::initializer_list<int64_t> index) const {
 }
 
 Tensor Tensor::reshaped(Shape newShape) const {
-  assert(numElements(newShape) == size() && "numbers must fill the shape");
+  assert(numElements(newShape) == size() &&
+         "the number of elements must match the shape");
   Tensor result = *this;
   result.shape = std::move(newShape);
   return result;

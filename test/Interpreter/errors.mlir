@@ -25,7 +25,7 @@ func.func @slot(%k: tensor<1x1x2xf32>) {
 func.func @too_long(%k: tensor<1x9x1x2xf32>) {
   %c = llm.create_paged_cache : !llm.paged_kv_cache<f32, 1, 1, 2, 4, 8>
   %s = arith.constant dense<5> : tensor<1xi32>
-  // expected-error @+1 {{KV cache: sequence 5 would have 9 tokens; the cache is made for at most 8}}
+  // expected-error @+1 {{KV cache: sequence 5 would have 9 tokens; the maximum of the cache is 8}}
   %c1, %b = llm.append_kv %c, %k, %k, %s
       : (!llm.paged_kv_cache<f32, 1, 1, 2, 4, 8>, tensor<1x9x1x2xf32>, tensor<1x9x1x2xf32>, tensor<1xi32>)
         -> (!llm.paged_kv_cache<f32, 1, 1, 2, 4, 8>, tensor<1x9xi32>)
@@ -331,7 +331,7 @@ func.func @wrapping_pad(%n: index {check.values = 9223372036854775807 : index}, 
 // -----
 
 func.func @recursion(%x: tensor<3xf32>) -> tensor<3xf32> {
-  // expected-error @+1 {{'func.call' op cannot be evaluated: more than 200 calls are in one another; does a function call itself?}}
+  // expected-error @+1 {{'func.call' op cannot be evaluated: more than 200 nested calls; a function may call itself}}
   %y = func.call @recursion(%x) : (tensor<3xf32>) -> tensor<3xf32>
   return %y : tensor<3xf32>
 }

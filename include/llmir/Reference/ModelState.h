@@ -38,12 +38,12 @@ public:
   Expected<Layer> append(int64_t layer, const reference::Tensor &keys,
                          const reference::Tensor &values, int64_t tokenDim);
 
-  /// Position of the first token of this step: the tokens that the layer with
-  /// most had when the step began.
+  /// Position of the first token of this step: the maximum number of tokens of
+  /// a layer when the step began.
   int64_t past() const { return tokensBefore; }
-  /// A step begins: past() counts what has been appended so far.
+  /// Begins a step: sets past() to the current number of tokens.
   void beginStep();
-  /// Forgets everything.
+  /// Removes all layers.
   void reset();
 
 private:

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the ops of LLMOps.td mean: embedding, projections, norms, positions,
-// activations. T tokens, K inputs, N outputs, H heads, D elements in a head.
+// Reference embedding, projections, norms, positions and activations: the ops
+// of LLMOps.td. T tokens, K inputs, N outputs, H heads, D elements of a head.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,11 +21,11 @@
 
 namespace llmir::reference {
 
-/// result[t] = table[ids[t]]; ids [T] below V, table [V, K].
+/// result[t] = table[ids[t]]; ids [T] less than V, table [V, K].
 Tensor embedding(const Tensor &ids, const Tensor &table);
 
-/// result[…, n] = Σ_k x[…, k] · weight[n, k] (+ bias[n]); weight [N, K]. Beside
-/// a weight of bf16, x is rounded to bf16.
+/// result[…, n] = Σ_k x[…, k] · weight[n, k] (+ bias[n]); weight [N, K]. If the
+/// weight is bf16, x is rounded to bf16.
 Tensor linear(const Tensor &x, const Tensor &weight,
               const Tensor *bias = nullptr);
 
@@ -34,7 +34,7 @@ struct MatMulParams {
   bool transposeB = false; ///< b is […, N, K], otherwise […, K, N].
 };
 /// result[…, m, n] = Σ_k a[…, m, k] · b[…, k, n]; the dimensions before the
-/// last two broadcast. Fails where they do not, or a and b differ in K.
+/// last two are broadcast. Fails if they cannot be, or if a and b differ in K.
 Expected<Tensor> matmul(const Tensor &a, const Tensor &b,
                         const MatMulParams &params);
 
@@ -46,31 +46,31 @@ Tensor rmsNorm(const Tensor &x, const Tensor *weight, double eps);
 Tensor layerNorm(const Tensor &x, const Tensor *weight, const Tensor *bias,
                  double eps);
 
-/// result[…, k] = exp(x[…, k]) / Σ_k exp(x[…, k]). A row of −inf gives zeros.
+/// result[…, k] = exp(x[…, k]) / Σ_k exp(x[…, k]). A row of −inf yields zeros.
 Tensor softmax(const Tensor &x);
-/// The same over dimension `axis`.
+/// The same along dimension `axis`.
 Tensor softmax(const Tensor &x, int64_t axis);
 
 /// result[b, c, …] = (x[b, c, …] − mean_c(x)) / sqrt(variance_c(x) + eps)
-///                   · weight[c] + bias[c] of x [B, C, …]: at each place over
-/// the channels, as the LayerNorm2d of Segment Anything.
+///                   · weight[c] + bias[c] for x [B, C, …]: normalizes the
+/// channels of each position, like LayerNorm2d of Segment Anything.
 Tensor layerNormOfChannels(const Tensor &x, const Tensor *weight,
                            const Tensor *bias, double eps);
 
 /// Rotates the pairs of each head of x [T, H, D] by
 /// angle = positions[t] · frequencies[j], all cosines and sines times
-/// `scaling`. Pair j is (j, j + R) with R = the number of frequencies, or
-/// (2j, 2j + 1) where `interleaved`. Entries from 2·R on are copied.
+/// `scaling`. Pair j is (j, j + R), where R is the number of frequencies, or
+/// (2j, 2j + 1) if `interleaved`. Elements from 2·R on are copied.
 Tensor rope(const Tensor &x, const Tensor &positions,
             const std::vector<double> &frequencies, double scaling,
             bool interleaved);
 
-// Beside sigmoid, silu and the approximations of gelu an exponential that f32
-// does not hold counts as infinite (llm.silu).
+// In sigmoid, silu and the approximations of gelu, an exponential that
+// overflows f32 is infinite (llm.silu).
 
 /// 1 / (1 + exp(−x)).
 double sigmoid(double x);
-/// max(x, 0); NaN stays NaN.
+/// max(x, 0); NaN is preserved.
 double relu(double x);
 /// x / (1 + exp(−x)).
 double silu(double x);
@@ -82,12 +82,12 @@ enum class GeluApproximation { None, Tanh, Quick };
 /// quick: x / (1 + exp(−1.702 · x))
 double gelu(double x, GeluApproximation approximation);
 
-/// round(silu(gate)) · up, rounded to the element type of `gate`: bit for bit
-/// the product after silu.
+/// round(silu(gate)) · up, rounded to the element type of `gate`; bit-identical
+/// to the product after silu.
 Tensor swiglu(const Tensor &gate, const Tensor &up);
 
-/// A function of one number, for float64 and for int64. Made from a generic
-/// lambda it is exact for integers.
+/// A function of one element, for float64 and int64. Exact for integers if
+/// created from a generic lambda.
 struct UnaryFunction {
   template <typename F> UnaryFunction(F f) : ofFloats(f), ofIntegers(f) {}
   std::function<double(double)> ofFloats;
@@ -104,7 +104,7 @@ struct BinaryFunction {
 Tensor map(const Tensor &x, const UnaryFunction &function);
 Tensor map(const Tensor &x, const Tensor &y, const BinaryFunction &function);
 
-/// result[r, …] = x[rows[r], …]; rows below x's first size.
+/// result[r, …] = x[rows[r], …]; `rows` are less than the first size of x.
 Tensor selectRows(const Tensor &x, const Tensor &rows);
 
 } // namespace llmir::reference

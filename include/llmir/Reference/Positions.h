@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What positions mean: rotary embeddings by tables of cosines and sines, the
-// tables of text, of several planes and of pictures, and the causal mask.
+// Reference positions: rotary embeddings by tables of cosines and sines, the
+// tables of text, of several planes and of images, and the causal mask.
 //
-// T tokens, H heads, D elements in a head, R rotated pairs: 2·R ≤ D. Pair j of
+// T tokens, H heads, D elements of a head, R rotated pairs: 2·R ≤ D. Pair j of
 // a head is (j, j + R); elements from 2·R on are copied.
 //
 //===----------------------------------------------------------------------===//
@@ -24,8 +24,8 @@ namespace llmir::reference {
 
 /// Cosines and sines of the angle of each token and pair.
 struct RopeTables {
-  Tensor cosines; ///< [T, R], or [B, T, R] for sequences with their own.
-  Tensor sines;   ///< Shaped as the cosines.
+  Tensor cosines; ///< [T, R], or [B, T, R] with a table per sequence.
+  Tensor sines;   ///< The same shape.
 };
 
 /// angle[…, t, j] = positions[…, t] · frequencies[j], cosines and sines times
@@ -34,9 +34,9 @@ RopeTables ropeTables(const Tensor &positions,
                       const std::vector<double> &frequencies, double scaling);
 
 /// Tables of tokens with a position in each of several planes (time, height and
-/// width in Qwen2-VL): from tables [planes, T, R] the [T, R] that have pair j
-/// from plane i mod planes, i being the section that pair j lies in. Fails if
-/// the sections do not sum to R.
+/// width in Qwen2-VL): combines tables [planes, T, R] to [T, R], with pair j
+/// from plane i mod planes, where i is the section that contains pair j. Fails
+/// if the sections do not sum to R.
 Expected<RopeTables> selectPlanes(const RopeTables &tables,
                                   const std::vector<int64_t> &sections);
 

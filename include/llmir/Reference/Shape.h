@@ -60,10 +60,10 @@ Tensor slice(const Tensor &x, const std::vector<IndexRange> &ranges);
 enum class PadMode { Constant, Reflect, Replicate, Circular };
 /// low[d] elements before and high[d] after each dimension, non-negative:
 ///   constant   `value`
-///   reflect    2 1 | 0 1 2 | 1 0    fails where a pad is not below the size
-///   replicate  0 0 | 0 1 2 | 2 2    fails where it pads a size of 0
-///   circular   1 2 | 0 1 2 | 0 1    fails where a pad exceeds the size
-/// Fails if the result is too large.
+///   reflect    2 1 | 0 1 2 | 1 0    padding must be less than the size
+///   replicate  0 0 | 0 1 2 | 2 2    a size of 0 cannot be padded
+///   circular   1 2 | 0 1 2 | 0 1    padding must not exceed the size
+/// Otherwise, and if the result is too large, fails.
 Expected<Tensor> pad(const Tensor &x, const Shape &low, const Shape &high,
                      PadMode mode, double value);
 

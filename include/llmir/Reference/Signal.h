@@ -9,7 +9,7 @@
 // Reference short-time Fourier transform and its inverse. Complex numbers are
 // represented by a last dimension of size 2, real and imaginary part.
 //
-// L samples, N samples in a frame, W in a window, F frequencies, T frames.
+// L samples, N samples per frame, W per window, F frequencies, T frames.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,7 @@ struct STFTParams {
   bool center = true;      ///< Frame t is centered at sample t · hop.
   bool normalized = false; ///< The forward transform divides by √N.
   PadMode padMode = PadMode::Reflect; ///< Of the N / 2 samples added at each
-                                      ///< end where `center`.
+                                      ///< end if `center`.
 
   int64_t frequencies() const { return onesided ? frame / 2 + 1 : frame; }
 };
@@ -40,18 +40,18 @@ int64_t numFrames(int64_t length, const STFTParams &params);
 /// `center`; 0 without frames.
 int64_t numSamples(int64_t frames, const STFTParams &params);
 
-/// x […, L] and a window [W], W ≤ N, give […, F, T, 2]:
+/// Maps x […, L] with a window [W], W ≤ N, to […, F, T, 2]:
 ///   result[…, f, t] = Σ_n x[…, t · hop + n] · w[n] · exp(−2πi · f · n / N)
 /// where w is the window, centered and zero-padded to N samples. Fails if the
 /// signal is shorter than a frame, or cannot be padded.
 Expected<Tensor> stft(const Tensor &x, const Tensor &window,
                       const STFTParams &params);
 
-/// x […, F, T, 2] and a window [W] give […, L]: the frames' inverse transforms
-/// (real parts; with onesided frequencies the others are their conjugates)
-/// times w are overlap-added and divided by the overlap-added w² where that
-/// exceeds 1e-11. `length` truncates the result or pads it with zeros; −1:
-/// numSamples(). Fails if F does not match.
+/// Maps x […, F, T, 2] with a window [W] to […, L]: the frames' inverse
+/// transforms (real parts; with onesided frequencies the others are their
+/// conjugates) times w are overlap-added and divided by the overlap-added w²
+/// where that exceeds 1e-11. `length` truncates the result or pads it with
+/// zeros; −1: numSamples(). Fails if F does not match.
 Expected<Tensor> istft(const Tensor &x, const Tensor &window,
                        const STFTParams &params, int64_t length);
 

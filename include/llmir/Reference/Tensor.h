@@ -153,20 +153,20 @@ struct Tensor {
 
   /// The elements of a float tensor.
   std::vector<double> &floats() {
-    assert(isFloat(kind) && "integers are no floats");
+    assert(isFloat(kind) && "not a float tensor");
     return reals;
   }
   const std::vector<double> &floats() const {
-    assert(isFloat(kind) && "integers are no floats");
+    assert(isFloat(kind) && "not a float tensor");
     return reals;
   }
   /// The elements of an integer tensor.
   std::vector<int64_t> &integers() {
-    assert(!isFloat(kind) && "floats are no integers");
+    assert(!isFloat(kind) && "not an integer tensor");
     return wholes;
   }
   const std::vector<int64_t> &integers() const {
-    assert(!isFloat(kind) && "floats are no integers");
+    assert(!isFloat(kind) && "not an integer tensor");
     return wholes;
   }
   /// The elements as float64.

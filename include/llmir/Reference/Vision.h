@@ -35,7 +35,8 @@ std::optional<int64_t> convolvedSize(int64_t size, int64_t kernel,
                                      int64_t stride, int64_t padding,
                                      int64_t dilation);
 
-/// x [B, C, s…] and weight [O, C / groups, k…] give [B, O, convolvedSize(s)…]:
+/// Maps x [B, C, s…] with weight [O, C / groups, k…] to
+/// [B, O, convolvedSize(s)…]:
 ///   result[b, o, i…] = (bias[o] +) Σ over c and j… of
 ///     x[b, g·C/groups + c, i·stride + j·dilation − padding…] · weight[o, c,
 ///     j…]

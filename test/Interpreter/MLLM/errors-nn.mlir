@@ -64,7 +64,7 @@ func.func @cache(%a: tensor<1x1x2xf32>, %b: tensor<1x2x2xf32>) {
   return
 }
 
-// CHECK: 'mllm.linalg.kv_cache' op cannot be evaluated: 3 heads cannot serve 4
+// CHECK: 'mllm.linalg.kv_cache' op cannot be evaluated: 4 query heads are not a multiple of 3 key heads
 func.func @cache_heads(%a: tensor<1x?x2xf32> {check.shape = array<i64: 1, 3, 2>}) {
   %0, %1 = mllm.linalg.kv_cache %a, %a {layer = 0 : i64, q_head = 4 : i64} : (tensor<1x?x2xf32>, tensor<1x?x2xf32>) -> (tensor<?x4x2xf32>, tensor<?x4x2xf32>)
   return
@@ -86,7 +86,7 @@ func.func @radix(%q: tensor<1x1x2xf32>, %pool: tensor<4x1x2xf32>,
   return
 }
 
-// CHECK: 'mllm.linalg.radix_attn_swa_sink' op cannot be evaluated: 2 new tokens among 3 are no prefill
+// CHECK: 'mllm.linalg.radix_attn_swa_sink' op cannot be evaluated: 2 new tokens among 3 do not match the pattern prefill
 func.func @pattern(%q: tensor<?x1x2xf32> {check.shape = array<i64: 2, 1, 2>}, %pool: tensor<4x1x2xf32>,
                    %i: tensor<3xi32> {check.values = dense<0> : tensor<3xi32>}) {
   %0 = mllm.linalg.radix_attn_swa_sink %q, %pool[%i], %pool[%i] {pattern = "prefill", scale = 1.0 : f64, sliding_window = 4 : i64}
