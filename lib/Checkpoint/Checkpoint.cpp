@@ -9,6 +9,7 @@
 #include "llmir/Checkpoint/Checkpoint.h"
 
 #include "ExceptionGuard.h"
+#include "FamilyTraits.h"
 #include "Safetensors.h"
 
 #include "llmir/Support/Json.h"
@@ -49,11 +50,19 @@ Status refusePickle(const std::string &path) {
                 "use the model's .safetensors or .gguf files");
 }
 
-/// The last component of a path, with "." and ".." resolved.
+/// The last component of a path, with "." and ".." resolved; "NAME" for
+/// models--ORG--NAME/snapshots/COMMIT in the cache of the Hub.
 std::string folderName(const std::string &path) {
   std::error_code error;
   fs::path whole = fs::canonical(path, error);
-  return (error ? fs::path(path) : whole).filename().string();
+  if (error)
+    whole = path;
+  const fs::path snapshots = whole.parent_path();
+  const std::string repository = snapshots.parent_path().filename().string();
+  if (snapshots.filename() == "snapshots" &&
+      repository.compare(0, 8, "models--") == 0)
+    return repository.substr(repository.rfind("--") + 2);
+  return whole.filename().string();
 }
 
 /// Names what a directory contains instead of the expected weights.
@@ -126,6 +135,16 @@ Expected<Checkpoint> Checkpoint::openAny(const std::string &path,
                 "give a Hugging Face model directory or a .gguf file");
 }
 
+/// Whether the weights include an output projection, under the name that the
+/// family gives it.
+static bool hasOutputProjection(const Checkpoint &checkpoint) {
+  const FamilyTraits *family = findFamily(checkpoint.config().architecture);
+  const std::string_view name =
+      family ? family->outputProjection : FamilyTraits().outputProjection;
+  const std::string tensor = std::string(name) + ".weight";
+  return checkpoint.find(tensor) || checkpoint.find("language_model." + tensor);
+}
+
 Expected<Checkpoint> Checkpoint::openFolder(const std::string &path,
                                             CheckpointUse use) {
   Checkpoint result;
@@ -168,8 +187,11 @@ Expected<Checkpoint> Checkpoint::openFolder(const std::string &path,
   }
   result.tensorList = std::move(*tensors);
   LLMIR_RETURN_IF_ERROR(result.indexTensors());
-  if (!JsonReader(*config, configName).has("tie_word_embeddings"))
-    result.modelConfig.tieWordEmbeddings = !result.find("lm_head.weight");
+  const JsonReader reader(*config, configName);
+  const Expected<JsonReader> text = reader.object("text_config");
+  if (!reader.has("tie_word_embeddings") &&
+      !(text && text->has("tie_word_embeddings")))
+    result.modelConfig.tieWordEmbeddings = !hasOutputProjection(result);
   std::move(jsonFiles.begin(), jsonFiles.end(),
             std::back_inserter(result.fileList));
   return result;

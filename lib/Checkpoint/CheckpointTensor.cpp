@@ -17,7 +17,8 @@ Expected<TensorFormat> CheckpointTensor::usableFormat() const {
                 (file ? std::string(file->name()) + ": " : std::string()) +
                     "tensor '" + name + "' is stored as " +
                     std::string(storageName) + ", which LLMIR does not support",
-                "use a checkpoint in F32, F16, BF16, Q8_0 or Q4_0");
+                "use a checkpoint in F32, F16, BF16 or in a "
+                "type of GGUF that docs/Quantization.md lists");
 }
 
 std::string CheckpointTensor::shapeText() const {

@@ -8,42 +8,42 @@
 
 #include "ConfigChecks.h"
 
+#include "llmir/Support/SmallFloat.h"
+
 #include <cmath>
 
 namespace llmir {
 
-namespace {
-struct Architecture {
-  std::string_view modelType, family;
-};
-} // namespace
-
-/// Mistral is Llama if its window covers the context. GGUF has families only.
-static constexpr Architecture architectures[] = {
-    {"gpt2", "gpt2"},   {"llama", "llama"}, {"mistral", "llama"},
-    {"qwen2", "qwen2"}, {"qwen3", "qwen3"},
-};
-
-std::string supportedModelTypes() {
-  std::string names;
-  for (const Architecture &each : architectures)
-    names += (names.empty() ? "" : ", ") + std::string(each.modelType);
-  return names;
+std::vector<LayerAttention> layersOf(const ModelConfig &config,
+                                     const FamilyTraits &family, int64_t window,
+                                     const std::vector<bool> &windowed) {
+  using Trait = FamilyTraits::Trait;
+  std::vector<LayerAttention> layers(static_cast<size_t>(config.numLayers));
+  bool differs = false;
+  for (size_t i = 0; i < layers.size(); ++i) {
+    if (window > 0 && windowed[i] && family.has(Trait::HasLocalRotation))
+      layers[i].rotation = LayerAttention::Local;
+    if (window > 0 && !windowed[i] && family.has(Trait::FullIsUnrotated))
+      layers[i].rotation = LayerAttention::None;
+    if (windowed[i] && window < config.contextLength)
+      layers[i].window = window;
+    differs |=
+        layers[i].window > 0 || layers[i].rotation != LayerAttention::Global;
+  }
+  return differs ? layers : std::vector<LayerAttention>();
 }
 
-std::string supportedFamilies() {
-  std::string names;
-  for (const Architecture &each : architectures)
-    if (each.modelType == each.family)
-      names += (names.empty() ? "" : ", ") + std::string(each.family);
-  return names;
+double embeddingScale(int64_t hiddenSize, std::string_view type) {
+  const double scale = std::sqrt(static_cast<double>(hiddenSize));
+  if (type == "bfloat16")
+    return bf16ToFloat(floatToBf16(static_cast<float>(scale)));
+  if (type == "float16")
+    return f16ToFloat(floatToF16(static_cast<float>(scale)));
+  return static_cast<float>(scale);
 }
 
-std::optional<std::string> familyOf(std::string_view modelType) {
-  for (const Architecture &each : architectures)
-    if (each.modelType == modelType)
-      return std::string(each.family);
-  return std::nullopt;
+double yarnMagnitude(double factor, double scale) {
+  return factor > 1 ? 0.1 * scale * std::log(factor) + 1 : 1;
 }
 
 static std::string text(double value) { return describeJson(value); }
@@ -74,6 +74,23 @@ static Status checkHeads(ModelConfig &config, const ConfigFieldNames &names,
   return Status::ok();
 }
 
+/// GGUF has the factors in tensors, which are checked when they are read.
+static Status checkLongRope(const ModelConfig &config,
+                            const ConfigFieldNames &names,
+                            const FieldFailure &failure) {
+  const auto pairs = static_cast<size_t>(config.rotaryDim / 2);
+  for (const std::vector<double> *factors :
+       {&config.ropeScaling.shortFactors, &config.ropeScaling.longFactors})
+    if (!factors->empty() && factors->size() != pairs)
+      return failure(StatusCode::InvalidFile, names.longFactors,
+                     "or its counterpart for short contexts has " +
+                         std::to_string(factors->size()) +
+                         " elements; expected one per pair of the " +
+                         std::to_string(config.rotaryDim) +
+                         " rotated values of a head");
+  return Status::ok();
+}
+
 static Status checkRope(const ModelConfig &config,
                         const ConfigFieldNames &names,
                         const FieldFailure &failure) {
@@ -87,12 +104,29 @@ static Status checkRope(const ModelConfig &config,
   const RopeScaling &scaling = config.ropeScaling;
   if (scaling.kind == RopeScaling::Default)
     return Status::ok();
+  if (!positive(scaling.attentionFactor))
+    return failure(StatusCode::InvalidFile, names.factor,
+                   "gives cosines and sines a factor of " +
+                       text(scaling.attentionFactor) +
+                       "; expected a positive number");
+  if (scaling.kind == RopeScaling::LongRope)
+    return checkLongRope(config, names, failure);
   if (!positive(scaling.factor))
     return failure(StatusCode::InvalidFile, names.factor,
                    "is " + text(scaling.factor) +
                        "; expected a positive number");
   if (scaling.kind == RopeScaling::Linear)
     return Status::ok();
+  if (scaling.kind == RopeScaling::Yarn) {
+    if (positive(scaling.betaSlow) && std::isfinite(scaling.betaFast) &&
+        scaling.betaFast > scaling.betaSlow && config.ropeTheta > 1)
+      return Status::ok();
+    return failure(StatusCode::InvalidFile, names.betaFast,
+                   "is " + text(scaling.betaFast) +
+                       "; expected a number above the number of rotations of "
+                       "slow pairs, which is " +
+                       text(scaling.betaSlow));
+  }
   if (!positive(scaling.lowFreqFactor))
     return failure(StatusCode::InvalidFile, names.lowFreqFactor,
                    "is " + text(scaling.lowFreqFactor) +

@@ -13,10 +13,11 @@
 #ifndef LLMIR_LIB_CHECKPOINT_CONFIGCHECKS_H
 #define LLMIR_LIB_CHECKPOINT_CONFIGCHECKS_H
 
+#include "FamilyTraits.h"
 #include "llmir/Checkpoint/ModelConfig.h"
 
 #include <functional>
-#include <optional>
+#include <vector>
 
 namespace llmir {
 
@@ -33,7 +34,7 @@ constexpr int64_t maxContext = int64_t(1) << 30;
 /// The names of a format's fields, for messages.
 struct ConfigFieldNames {
   std::string heads, kvHeads, headDim, hidden, eps, theta, factor,
-      lowFreqFactor, highFreqFactor;
+      lowFreqFactor, highFreqFactor, betaFast, longFactors;
 };
 
 /// Makes a Status about a field: (code, field, problem).
@@ -45,13 +46,18 @@ using FieldFailure = std::function<Status(StatusCode, const std::string &field,
 Status completeAndCheck(ModelConfig &config, const ConfigFieldNames &names,
                         const FieldFailure &failure);
 
-/// The family ("llama") of a model type of config.json ("mistral"), if
-/// supported.
-std::optional<std::string> familyOf(std::string_view modelType);
-/// For messages: all model types, and all families, which are the architectures
-/// of GGUF, separated by ", ".
-std::string supportedModelTypes();
-std::string supportedFamilies();
+/// The attention of each layer from the window and the layers that have it;
+/// empty if all layers attend to all tokens and are rotated alike.
+std::vector<LayerAttention> layersOf(const ModelConfig &config,
+                                     const FamilyTraits &family, int64_t window,
+                                     const std::vector<bool> &windowed);
+
+/// sqrt(hiddenSize), rounded to the type ("bfloat16") of the weights with which
+/// the model was trained.
+double embeddingScale(int64_t hiddenSize, std::string_view type);
+
+/// YaRN's magnitude of cosines and sines: 0.1 * scale * ln(factor) + 1.
+double yarnMagnitude(double factor, double scale);
 
 /// Moves an Expected's value to `target` or returns its failure.
 #define LLMIR_ASSIGN_OR_RETURN(target, expression)                             \

@@ -7,10 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "ConfigChecks.h"
+#include "FamilyTraits.h"
 #include "llmir/Checkpoint/CheckpointTensor.h"
 #include "llmir/Checkpoint/GGUF.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace llmir {
 
@@ -26,22 +28,33 @@ public:
   Expected<ModelConfig> read();
 
 private:
+  using Trait = FamilyTraits::Trait;
+
   Status readArchitecture();
   Status refuseWhatIsNotSupported() const;
   Status readSizes();
+  Status readScales();
+  Status readScale(double &target, const char *name) const;
+  Status readLayers();
+  Status readWindowedLayers(std::vector<bool> &windowed) const;
   Status readHeads();
   Status checkGPT2Heads() const;
   Status readVocabulary();
   Status readRope();
   Status readRopeScaling();
+  Status readScalingFactor();
+  Status readYarn();
+  Status readLongRope();
   Status readTokens();
+  void readTensorTraits();
   Status check();
 
   /// "llama." + name.
   std::string key(const char *name) const { return prefix + name; }
   std::string epsKey() const {
-    return key(config.learnedPositions ? "attention.layer_norm_epsilon"
-                                       : "attention.layer_norm_rms_epsilon");
+    return key(config.learnedPositions || has(Trait::UsesLayerNorm)
+                   ? "attention.layer_norm_epsilon"
+                   : "attention.layer_norm_rms_epsilon");
   }
   const CheckpointTensor *tensor(std::string_view name) const;
   Expected<int64_t> sameInEveryLayer(const std::string &key, int64_t max) const;
@@ -50,8 +63,11 @@ private:
     return metadata.failure(StatusCode::Unsupported, key, problem, advice);
   }
 
+  bool has(Trait trait) const { return family->has(trait); }
+
   const GGUFMetadata &metadata;
   const std::vector<CheckpointTensor> &tensors;
+  const FamilyTraits *family = nullptr; ///< Set by readArchitecture().
   std::string prefix;
   std::string factorKey;
   ModelConfig config;
@@ -67,13 +83,14 @@ const CheckpointTensor *GGUFConfig::tensor(std::string_view name) const {
 Status GGUFConfig::readArchitecture() {
   std::string_view architecture;
   LLMIR_ASSIGN_OR_RETURN(architecture, metadata.string("general.architecture"));
-  std::optional<std::string> family = familyOf(architecture);
-  if (!family || *family != architecture)
+  family = findFamily(architecture);
+  if (!family)
     return unsupported("general.architecture",
                        "is \"" + printable(architecture) +
                            "\", an architecture that LLMIR does not support",
-                       "supported: " + supportedFamilies());
-  config.architecture = *family;
+                       "the supported ones with the most similar names are " +
+                           nearestFamilies(architecture));
+  config.architecture = std::string(architecture);
   config.learnedPositions = architecture == "gpt2";
   prefix = std::string(architecture) + ".";
   std::string_view name;
@@ -82,11 +99,21 @@ Status GGUFConfig::readArchitecture() {
   return Status::ok();
 }
 
-/// Rejects keys that change the computation in ways no family supports.
+/// Rejects keys that change the computation in ways that the family does not
+/// support.
 Status GGUFConfig::refuseWhatIsNotSupported() const {
-  for (const char *name : {"attn_logit_softcapping", "final_logit_softcapping",
-                           "embedding_scale", "residual_scale", "logit_scale",
-                           "attention.scale", "rope.scaling.attn_factor"}) {
+  const bool isGranite = config.architecture == "granite";
+  const std::pair<const char *, bool> keys[] = {
+      {"attn_logit_softcapping", has(Trait::HasSoftCaps)},
+      {"final_logit_softcapping", has(Trait::HasSoftCaps)},
+      {"embedding_scale", isGranite},
+      {"residual_scale", isGranite},
+      {"logit_scale", isGranite || config.architecture == "command-r" ||
+                          config.architecture == "cohere2"},
+      {"attention.scale", isGranite || has(Trait::HasSoftCaps)}};
+  for (auto [name, isSupported] : keys) {
+    if (isSupported)
+      continue;
     Expected<double> value = metadata.numberOr(key(name), 1.0);
     if (!value)
       return value.takeStatus();
@@ -148,18 +175,120 @@ Status GGUFConfig::readSizes() {
     config.normEps = *eps->number();
   else
     LLMIR_ASSIGN_OR_RETURN(config.normEps, metadata.number(epsKey()));
-  int64_t window;
-  LLMIR_ASSIGN_OR_RETURN(
-      window, metadata.integerOr(key("attention.sliding_window"), 0, 0));
-  if (window > 0 && window < config.contextLength)
-    return unsupported(key("attention.sliding_window"),
-                       "is " + std::to_string(window) +
-                           ", shorter than the context of " +
-                           std::to_string(config.contextLength) +
-                           " tokens; attention within a window is not "
-                           "supported");
   return Status::ok();
 }
+
+/// A positive number; 0, the value of converters for none, and an absent key
+/// leave the target.
+Status GGUFConfig::readScale(double &target, const char *name) const {
+  double value;
+  LLMIR_ASSIGN_OR_RETURN(value, metadata.numberOr(key(name), 0.0));
+  if (value < 0)
+    return metadata.failure(StatusCode::InvalidFile, key(name),
+                            "is " + describeJson(value) +
+                                "; expected a positive number");
+  if (value > 0)
+    target = value;
+  return Status::ok();
+}
+
+Status GGUFConfig::readScales() {
+  LLMIR_RETURN_IF_ERROR(readScale(config.embeddingScale, "embedding_scale"));
+  LLMIR_RETURN_IF_ERROR(readScale(config.residualScale, "residual_scale"));
+  LLMIR_RETURN_IF_ERROR(readScale(config.attentionScale, "attention.scale"));
+  LLMIR_RETURN_IF_ERROR(readScale(config.logitScale, "logit_scale"));
+  if (has(Trait::DividesLogits))
+    config.logitScale = 1 / config.logitScale;
+  if (has(Trait::HasSoftCaps)) {
+    LLMIR_RETURN_IF_ERROR(
+        readScale(config.attentionSoftCap, "attn_logit_softcapping"));
+    LLMIR_RETURN_IF_ERROR(
+        readScale(config.logitSoftCap, "final_logit_softcapping"));
+    // Not in the files: the models with 27 billion parameters divide by the
+    // root of hidden size / heads.
+    const bool isLargest =
+        config.numLayers == (config.architecture == "gemma2" ? 46 : 62);
+    const int64_t headDim =
+        config.headDim ? config.headDim : config.hiddenSize / config.numHeads;
+    const auto square = static_cast<double>(
+        isLargest ? config.hiddenSize / config.numHeads : headDim);
+    if (config.attentionScale == 0)
+      config.attentionScale = static_cast<float>(1 / std::sqrt(square));
+  }
+  if (has(Trait::ScalesEmbedding)) {
+    const CheckpointTensor *table = tensor("token_embd.weight");
+    const std::string type = table ? table->storageName : "";
+    config.embeddingScale =
+        embeddingScale(config.hiddenSize, type == "bf16"  ? "bfloat16"
+                                          : type == "f16" ? "float16"
+                                                          : "float32");
+  }
+  LLMIR_ASSIGN_OR_RETURN(
+      config.parallelResidual,
+      metadata.booleanOr(key("use_parallel_residual"), has(Trait::IsParallel)));
+  if (config.architecture == "mistral3") {
+    LLMIR_ASSIGN_OR_RETURN(
+        config.queryGrowth,
+        metadata.numberOr(key("attention.temperature_scale"), 0.0));
+    if (config.queryGrowth != 0)
+      LLMIR_ASSIGN_OR_RETURN(
+          config.queryGrowthContext,
+          metadata.integer(key("rope.scaling.original_context_length"), 1,
+                           maxContext));
+  }
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
+// Layers
+//===----------------------------------------------------------------------===//
+
+Status GGUFConfig::readLayers() {
+  int64_t window;
+  LLMIR_ASSIGN_OR_RETURN(
+      window,
+      metadata.integerOr(key("attention.sliding_window"), 0, 0, maxContext));
+  std::vector<bool> windowed(static_cast<size_t>(config.numLayers));
+  if (window > 0)
+    LLMIR_RETURN_IF_ERROR(readWindowedLayers(windowed));
+  config.layers = layersOf(config, *family, window, windowed);
+  if (!has(Trait::EveryFourthIsUnrotated))
+    return Status::ok();
+  config.layers.resize(static_cast<size_t>(config.numLayers));
+  for (size_t i = 3; i < config.layers.size(); i += 4)
+    config.layers[i].rotation = LayerAttention::None;
+  return Status::ok();
+}
+
+/// The pattern is a bool per layer, or the number of layers of which the last
+/// has no window.
+Status GGUFConfig::readWindowedLayers(std::vector<bool> &windowed) const {
+  const std::string name = key("attention.sliding_window_pattern");
+  const GGUFEntry *entry = metadata.find(name);
+  if (entry && entry->type == GGUFType::Array) {
+    Expected<GGUFArray> flags = metadata.array(name, GGUFType::Bool);
+    if (!flags)
+      return flags.takeStatus();
+    if (flags->size != windowed.size())
+      return metadata.failure(StatusCode::InvalidFile, name,
+                              "has " + std::to_string(flags->size) +
+                                  " elements for " +
+                                  std::to_string(config.numLayers) + " layers");
+    for (size_t i = 0; i < windowed.size(); ++i)
+      windowed[i] = flags->bytes[i] != 0;
+    return Status::ok();
+  }
+  int64_t period;
+  LLMIR_ASSIGN_OR_RETURN(
+      period, metadata.integerOr(name, family->windowPeriod, 0, maxLayers));
+  for (size_t i = 0; i < windowed.size(); ++i)
+    windowed[i] = period == 0 || (static_cast<int64_t>(i) + 1) % period != 0;
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
+// Heads and vocabulary
+//===----------------------------------------------------------------------===//
 
 Status GGUFConfig::readHeads() {
   LLMIR_ASSIGN_OR_RETURN(
@@ -256,31 +385,86 @@ Status GGUFConfig::readRope() {
         StatusCode::InvalidFile, key("rope.dimension_count"),
         "is " + std::to_string(config.rotaryDim) + ", more than the " +
             std::to_string(headDim) + " values of a head");
-  if (config.rotaryDim != headDim)
-    return unsupported(key("rope.dimension_count"),
-                       "is " + std::to_string(config.rotaryDim) + " of " +
-                           std::to_string(headDim) +
-                           " values of a head; only the rotation of whole "
-                           "heads is supported");
+  if (config.rotaryDim != headDim && config.rotaryDim % 2 != 0)
+    return metadata.failure(
+        StatusCode::InvalidFile, key("rope.dimension_count"),
+        "is " + std::to_string(config.rotaryDim) + "; expected an even number");
+  config.localRopeTheta =
+      config.architecture == "gemma3" ? 10000.0 : config.ropeTheta;
+  LLMIR_ASSIGN_OR_RETURN(
+      config.localRopeTheta,
+      metadata.numberOr(key("rope.freq_base_swa"), config.localRopeTheta));
   return readRopeScaling();
 }
 
 Status GGUFConfig::readRopeScaling() {
+  factorKey = key("rope.scaling.factor");
+  if (tensor("rope_factors_long.weight"))
+    return readLongRope();
   // As in llama.cpp: linear by default if a factor is given.
   std::string typeKey = key("rope.scaling.type");
-  factorKey = key("rope.scaling.factor");
   if (!metadata.has(factorKey) && metadata.has(key("rope.scale_linear")))
     factorKey = key("rope.scale_linear");
   std::string_view type;
   LLMIR_ASSIGN_OR_RETURN(type, metadata.stringOr(typeKey, "linear"));
-  if (type != "none" && type != "linear")
+  if (type != "none" && type != "linear" && type != "yarn")
     return unsupported(typeKey, "is \"" + printable(type) + "\"",
-                       "supported: none, linear");
+                       "supported: none, linear, yarn");
+  double magnitude;
+  LLMIR_ASSIGN_OR_RETURN(
+      magnitude, metadata.numberOr(key("rope.scaling.attn_factor"), 1.0));
+  if (type != "yarn" && magnitude != 1)
+    return unsupported(key("rope.scaling.attn_factor"),
+                       "is " + describeJson(magnitude) +
+                           " without scaling of the type yarn");
   if (type == "none" || (!metadata.has(typeKey) && !metadata.has(factorKey)))
     return Status::ok();
   LLMIR_ASSIGN_OR_RETURN(config.ropeScaling.factor, metadata.number(factorKey));
+  if (type == "yarn")
+    return readYarn();
   if (config.ropeScaling.factor != 1.0)
     config.ropeScaling.kind = RopeScaling::Linear;
+  return Status::ok();
+}
+
+Status GGUFConfig::readYarn() {
+  RopeScaling &scaling = config.ropeScaling;
+  scaling.kind = RopeScaling::Yarn;
+  LLMIR_ASSIGN_OR_RETURN(
+      scaling.originalContext,
+      metadata.integer(key("rope.scaling.original_context_length"), 1,
+                       maxContext));
+  LLMIR_ASSIGN_OR_RETURN(
+      scaling.betaFast,
+      metadata.numberOr(key("rope.scaling.yarn_beta_fast"), 32.0));
+  LLMIR_ASSIGN_OR_RETURN(
+      scaling.betaSlow,
+      metadata.numberOr(key("rope.scaling.yarn_beta_slow"), 1.0));
+  double scaleOfAll, usual = yarnMagnitude(scaling.factor, 1);
+  LLMIR_ASSIGN_OR_RETURN(
+      scaleOfAll,
+      metadata.numberOr(key("rope.scaling.yarn_log_multiplier"), 0.0));
+  if (scaleOfAll != 0)
+    usual /= yarnMagnitude(scaling.factor, scaleOfAll);
+  // Converters write the whole factor, as attention_factor in config.json.
+  double factor;
+  LLMIR_ASSIGN_OR_RETURN(
+      factor, metadata.numberOr(key("rope.scaling.attn_factor"), usual));
+  scaling.attentionFactor = static_cast<float>(factor);
+  return Status::ok();
+}
+
+/// The divisors of the frequencies are tensors.
+Status GGUFConfig::readLongRope() {
+  RopeScaling &scaling = config.ropeScaling;
+  scaling.kind = RopeScaling::LongRope;
+  LLMIR_ASSIGN_OR_RETURN(
+      scaling.originalContext,
+      metadata.integerOr(key("rope.scaling.original_context_length"),
+                         config.contextLength, 1, maxContext));
+  LLMIR_ASSIGN_OR_RETURN(
+      scaling.attentionFactor,
+      metadata.numberOr(key("rope.scaling.attn_factor"), 1.0));
   return Status::ok();
 }
 
@@ -311,12 +495,29 @@ Status GGUFConfig::check() {
                          key("rope.freq_base"),
                          factorKey,
                          factorKey,
+                         factorKey,
+                         key("rope.scaling.yarn_beta_fast"),
                          factorKey};
   return completeAndCheck(config, names,
                           [&](StatusCode code, const std::string &field,
                               const std::string &problem) {
                             return metadata.failure(code, field, problem);
                           });
+}
+
+/// The options that the presence of tensors decides, and those of the family.
+void GGUFConfig::readTensorTraits() {
+  config.tieWordEmbeddings = !tensor("output.weight");
+  config.qkvBias = has(Trait::HasQKVBias) || tensor("blk.0.attn_q.bias") ||
+                   tensor("blk.0.attn_qkv.bias");
+  config.attentionOutputBias = tensor("blk.0.attn_output.bias") != nullptr;
+  config.mlpBias = tensor("blk.0.ffn_down.bias") != nullptr;
+  config.qkNorm = has(Trait::HasQKNorm);
+  config.ropeFrequencyDivisors = tensor("rope_freqs.weight") != nullptr;
+  config.adjacentPairRotation = has(Trait::PairsInGGUF);
+  config.activation = has(Trait::UsesGELU)        ? Activation::GELUTanh
+                      : has(Trait::UsesExactGELU) ? Activation::GELU
+                                                  : Activation::SiLU;
 }
 
 Expected<ModelConfig> GGUFConfig::read() {
@@ -326,17 +527,12 @@ Expected<ModelConfig> GGUFConfig::read() {
   LLMIR_RETURN_IF_ERROR(readHeads());
   LLMIR_RETURN_IF_ERROR(config.learnedPositions ? checkGPT2Heads()
                                                 : readRope());
+  LLMIR_RETURN_IF_ERROR(readScales());
+  LLMIR_RETURN_IF_ERROR(readLayers());
   LLMIR_RETURN_IF_ERROR(check());
   LLMIR_RETURN_IF_ERROR(readVocabulary());
   LLMIR_RETURN_IF_ERROR(readTokens());
-  config.tieWordEmbeddings = !tensor("output.weight");
-  config.qkvBias = config.architecture == "qwen2" ||
-                   tensor("blk.0.attn_q.bias") || tensor("blk.0.attn_qkv.bias");
-  config.attentionOutputBias = tensor("blk.0.attn_output.bias") != nullptr;
-  config.mlpBias = tensor("blk.0.ffn_down.bias") != nullptr;
-  config.qkNorm = config.architecture == "qwen3";
-  config.ropeFrequencyDivisors = tensor("rope_freqs.weight") != nullptr;
-  config.adjacentPairRotation = config.architecture == "llama";
+  readTensorTraits();
   return std::move(config);
 }
 

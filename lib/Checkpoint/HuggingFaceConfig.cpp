@@ -6,70 +6,29 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ConfigChecks.h"
-
-#include <cmath>
+#include "HuggingFaceConfig.h"
 
 namespace llmir {
 
-namespace {
-
-constexpr const char *configName = "config.json";
-constexpr const char *generationName = "generation_config.json";
-constexpr const char *supportedRopeTypes = "default, linear, llama3";
-
-/// Reads one config.json into a ModelConfig, group by group.
-class HuggingFaceConfig {
-public:
-  HuggingFaceConfig(const JsonReader &json, bool hasOutputProjection)
-      : json(json), hasOutputProjection(hasOutputProjection) {}
-
-  Expected<ModelConfig> read(const Json *generation);
-  /// Reads the properties that models of all architectures have.
-  Expected<ModelConfig> readOfAny(const Json *generation);
-
-private:
-  Status readArchitecture();
-  Status readSizes();
-  Status readSwitches();
-  Status readGPT2Sizes();
-  Status readGPT2Switches();
-  Status readRope();
-  Status readRopeScaling(const JsonReader &rope, bool typeRequired);
-  Status checkFullRotation(const JsonReader &where) const;
-  Status checkAttentionWindow() const;
-  Status checkLayerTypes() const;
-  Status readTokens(const Json *generation);
-  Status readGeneration(const JsonReader &generation);
-  Status check();
-
-  Status unsupported(const JsonReader &where, std::string_view key,
-                     const std::string &problem,
-                     const std::string &advice = {}) const {
-    return where.failure(StatusCode::Unsupported, key, problem, advice);
-  }
-
-  const JsonReader &json;
-  bool hasOutputProjection;
-  std::string modelType;
-  std::string ropePath; ///< "rope_scaling." or "rope_parameters.".
-  std::string thetaName = "rope_theta";
-  ModelConfig config;
-};
+static constexpr const char *configName = "config.json";
+static constexpr const char *generationName = "generation_config.json";
 
 Status HuggingFaceConfig::readArchitecture() {
   if (json.has("text_config"))
     return unsupported(json, "text_config",
                        "is present: this is a multimodal model",
                        "use a text-only checkpoint");
+  std::string modelType;
   LLMIR_ASSIGN_OR_RETURN(modelType, json.string("model_type"));
-  std::optional<std::string> family = familyOf(modelType);
+  family = findModelType(modelType);
   if (!family)
     return unsupported(json, "model_type",
                        "is \"" + printable(modelType) +
                            "\", an architecture that LLMIR does not support",
-                       "supported: " + supportedModelTypes());
-  config.architecture = *family;
+                       "the supported ones with the most similar names are " +
+                           nearestModelTypes(modelType));
+  config.architecture = std::string(family->family);
+  config.isTextPart = whole != nullptr;
   if (json.has("quantization_config")) {
     Expected<JsonReader> reader = json.object("quantization_config");
     if (!reader)
@@ -105,32 +64,12 @@ Status HuggingFaceConfig::readSizes() {
   LLMIR_ASSIGN_OR_RETURN(
       config.contextLength,
       json.integer("max_position_embeddings", 1, maxContext));
-  LLMIR_ASSIGN_OR_RETURN(config.normEps, json.numberOr("rms_norm_eps", 1e-6));
-  return Status::ok();
-}
-
-Status HuggingFaceConfig::readSwitches() {
-  std::string activation;
-  LLMIR_ASSIGN_OR_RETURN(activation, json.stringOr("hidden_act", "silu"));
-  if (activation != "silu" && activation != "swish")
-    return unsupported(json, "hidden_act",
-                       "is \"" + printable(activation) +
-                           "\"; LLMIR's families use silu");
+  const bool isLayerNorm = has(Trait::UsesLayerNorm);
   LLMIR_ASSIGN_OR_RETURN(
-      config.tieWordEmbeddings,
-      json.booleanOr("tie_word_embeddings", !hasOutputProjection));
-  bool attentionBias, mlpBias;
-  LLMIR_ASSIGN_OR_RETURN(attentionBias,
-                         json.booleanOr("attention_bias", false));
-  LLMIR_ASSIGN_OR_RETURN(mlpBias, json.booleanOr("mlp_bias", false));
-  // Each family's own code decides which options are used.
-  bool isQwen2 = modelType == "qwen2", isMistral = modelType == "mistral";
-  config.qkvBias = isQwen2 || (attentionBias && !isMistral);
-  config.attentionOutputBias = attentionBias && !isQwen2 && !isMistral;
-  config.mlpBias = mlpBias && modelType == "llama";
-  config.qkNorm = modelType == "qwen3";
-  LLMIR_RETURN_IF_ERROR(checkLayerTypes());
-  return checkAttentionWindow();
+      config.normEps,
+      json.numberOr(isLayerNorm ? "layer_norm_eps" : "rms_norm_eps",
+                    isLayerNorm ? 1e-5 : 1e-6));
+  return Status::ok();
 }
 
 /// GPT-2's names. A null inner size means four times the hidden size. The
@@ -191,129 +130,8 @@ Status HuggingFaceConfig::readGPT2Switches() {
   return Status::ok();
 }
 
-Status HuggingFaceConfig::checkLayerTypes() const {
-  if (!json.has("layer_types"))
-    return Status::ok();
-  Expected<const Json *> types = json.array("layer_types");
-  if (!types)
-    return types.takeStatus();
-  if ((*types)->size() != static_cast<size_t>(config.numLayers))
-    return json.failure(StatusCode::InvalidFile, "layer_types",
-                        "has " + std::to_string((*types)->size()) +
-                            " elements for " +
-                            std::to_string(config.numLayers) + " layers");
-  for (const Json &type : **types)
-    if (type != "full_attention")
-      return unsupported(json, "layer_types",
-                         "contains " + describeJson(type) +
-                             "; only \"full_attention\" is supported");
-  return Status::ok();
-}
-
-/// Accepts a window that is disabled, covers the whole context, or starts after
-/// the last layer.
-Status HuggingFaceConfig::checkAttentionWindow() const {
-  if (json.has("layer_types"))
-    return Status::ok(); // They name the layers with a window: none.
-  bool isQwen = config.architecture != "llama", enabled;
-  LLMIR_ASSIGN_OR_RETURN(enabled,
-                         json.booleanOr("use_sliding_window", !isQwen));
-  const Json *window = json.find("sliding_window");
-  if (!window && enabled && isQwen)
-    return unsupported(json, "use_sliding_window",
-                       "is true; attention within a window is not supported");
-  if (!enabled || !window || (window->is_boolean() && !window->get<bool>()))
-    return Status::ok();
-  int64_t size, firstLayer = 0;
-  LLMIR_ASSIGN_OR_RETURN(size, json.integer("sliding_window", 0));
-  if (isQwen)
-    LLMIR_ASSIGN_OR_RETURN(firstLayer,
-                           json.integerOr("max_window_layers", 0, 0));
-  if (size == 0 || size >= config.contextLength ||
-      firstLayer >= config.numLayers)
-    return Status::ok();
-  return unsupported(json, "sliding_window",
-                     "is " + std::to_string(size) +
-                         ", shorter than the context of " +
-                         std::to_string(config.contextLength) +
-                         " tokens; attention within a window is not supported");
-}
-
-Status HuggingFaceConfig::checkFullRotation(const JsonReader &where) const {
-  Expected<double> share = where.numberOr("partial_rotary_factor", 1.0);
-  if (!share)
-    return share.takeStatus();
-  if (*share == 1.0)
-    return Status::ok();
-  return unsupported(where, "partial_rotary_factor",
-                     "is " + describeJson(*share) +
-                         "; only the rotation of whole heads is supported");
-}
-
-Status HuggingFaceConfig::readRopeScaling(const JsonReader &rope,
-                                          bool typeRequired) {
-  const char *typeKey =
-      rope.has("rope_type") || !rope.has("type") ? "rope_type" : "type";
-  std::string type;
-  LLMIR_ASSIGN_OR_RETURN(type, typeRequired
-                                   ? rope.string(typeKey)
-                                   : rope.stringOr(typeKey, "default"));
-  RopeScaling &scaling = config.ropeScaling;
-  if (type == "default")
-    return Status::ok();
-  if (type != "linear" && type != "llama3")
-    return unsupported(rope, typeKey, "is \"" + printable(type) + "\"",
-                       std::string("supported: ") + supportedRopeTypes);
-  LLMIR_ASSIGN_OR_RETURN(scaling.factor, rope.number("factor"));
-  scaling.kind = RopeScaling::Linear;
-  if (type == "linear")
-    return Status::ok();
-  scaling.kind = RopeScaling::Llama3;
-  LLMIR_ASSIGN_OR_RETURN(scaling.lowFreqFactor, rope.number("low_freq_factor"));
-  LLMIR_ASSIGN_OR_RETURN(scaling.highFreqFactor,
-                         rope.number("high_freq_factor"));
-  const char *originalKey = "original_max_position_embeddings";
-  const JsonReader &holder =
-      !rope.has(originalKey) && json.has(originalKey) ? json : rope;
-  LLMIR_ASSIGN_OR_RETURN(scaling.originalContext,
-                         holder.integer(originalKey, 1, maxContext));
-  return Status::ok();
-}
-
-/// Since transformers 5 everything is in rope_parameters, which may be nested
-/// by layer type; earlier versions have rope_theta and rope_scaling at top
-/// level.
-Status HuggingFaceConfig::readRope() {
-  LLMIR_RETURN_IF_ERROR(checkFullRotation(json));
-  LLMIR_ASSIGN_OR_RETURN(config.ropeTheta,
-                         json.numberOr("rope_theta", 10000.0));
-  if (!json.has("rope_parameters")) {
-    if (!json.has("rope_scaling"))
-      return Status::ok();
-    ropePath = "rope_scaling.";
-    Expected<JsonReader> scaling = json.object("rope_scaling");
-    if (!scaling)
-      return scaling.takeStatus();
-    return readRopeScaling(*scaling, /*typeRequired=*/true);
-  }
-  ropePath = "rope_parameters.";
-  Expected<JsonReader> rope = json.object("rope_parameters");
-  if (rope && rope->has("full_attention")) {
-    ropePath += "full_attention.";
-    rope = rope->object("full_attention");
-  }
-  if (!rope)
-    return rope.takeStatus();
-  if (rope->has("rope_theta")) {
-    thetaName = ropePath + "rope_theta";
-    LLMIR_ASSIGN_OR_RETURN(config.ropeTheta, rope->number("rope_theta"));
-  }
-  LLMIR_RETURN_IF_ERROR(checkFullRotation(*rope));
-  return readRopeScaling(*rope, /*typeRequired=*/false);
-}
-
 /// A token id, a list of token ids, or nullopt.
-Expected<std::optional<std::vector<int64_t>>>
+static Expected<std::optional<std::vector<int64_t>>>
 readTokenIds(const JsonReader &json, std::string_view key, int64_t vocabSize) {
   const Json *value = json.find(key);
   if (!value)
@@ -347,7 +165,7 @@ Status HuggingFaceConfig::readTokens(const Json *generation) {
     LLMIR_RETURN_IF_ERROR(readGeneration(*later));
   }
   // generation_config.json takes precedence.
-  const JsonReader *readers[] = {&json, later ? &*later : nullptr};
+  const JsonReader *readers[] = {whole, &json, later ? &*later : nullptr};
   for (const JsonReader *reader : readers) {
     if (!reader)
       continue;
@@ -386,15 +204,20 @@ Status HuggingFaceConfig::readGeneration(const JsonReader &generation) {
 
 Status HuggingFaceConfig::check() {
   const bool isGPT2 = config.architecture == "gpt2";
+  const char *eps = isGPT2                      ? "layer_norm_epsilon"
+                    : has(Trait::UsesLayerNorm) ? "layer_norm_eps"
+                                                : "rms_norm_eps";
   ConfigFieldNames names{"num_attention_heads",
                          "num_key_value_heads",
                          "head_dim",
                          "hidden_size",
-                         isGPT2 ? "layer_norm_epsilon" : "rms_norm_eps",
+                         eps,
                          thetaName,
                          ropePath + "factor",
                          ropePath + "low_freq_factor",
-                         ropePath + "high_freq_factor"};
+                         ropePath + "high_freq_factor",
+                         ropePath + "beta_fast",
+                         ropePath + "long_factor"};
   return completeAndCheck(config, names,
                           [&](StatusCode code, const std::string &field,
                               const std::string &problem) {
@@ -411,13 +234,12 @@ Expected<ModelConfig> HuggingFaceConfig::read(const Json *generation) {
     LLMIR_RETURN_IF_ERROR(readSizes());
     LLMIR_RETURN_IF_ERROR(readSwitches());
     LLMIR_RETURN_IF_ERROR(readRope());
+    LLMIR_RETURN_IF_ERROR(readLayers());
   }
   LLMIR_RETURN_IF_ERROR(check());
   LLMIR_RETURN_IF_ERROR(readTokens(generation));
   return std::move(config);
 }
-
-} // namespace
 
 Expected<ModelConfig> HuggingFaceConfig::readOfAny(const Json *generation) {
   LLMIR_ASSIGN_OR_RETURN(config.architecture, json.string("model_type"));
@@ -446,7 +268,16 @@ Expected<ModelConfig> modelConfigFromHuggingFace(const Json &config,
   Expected<JsonReader> reader = JsonReader::of(config, configName);
   if (!reader)
     return reader.takeStatus();
-  return HuggingFaceConfig(*reader, hasOutputProjection).read(generation);
+  std::string type;
+  LLMIR_ASSIGN_OR_RETURN(type, reader->stringOr("model_type", ""));
+  const bool isKnown = type == "gemma3" || type == "mistral3";
+  if (!reader->has("text_config") || !isKnown)
+    return HuggingFaceConfig(*reader, hasOutputProjection).read(generation);
+  Expected<JsonReader> text = reader->object("text_config");
+  if (!text)
+    return text.takeStatus();
+  return HuggingFaceConfig(*text, hasOutputProjection, &*reader)
+      .read(generation);
 }
 
 } // namespace llmir

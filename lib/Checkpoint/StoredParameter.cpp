@@ -43,11 +43,30 @@ static Status doesNotFit(const CheckpointTensor &tensor,
 /// The row of the tensor that stores row `row` of `rows`, if the stored pairs
 /// of each head are adjacent and the parameter has them in two halves (see
 /// mllm.tensor.register).
-static int64_t storedRow(int64_t row, int64_t rows, int64_t heads) {
-  if (heads == 0)
-    return row;
-  const int64_t size = rows / heads, half = size / 2, inHead = row % size;
-  return row - inHead + (inHead % half) * 2 + inHead / half;
+static int64_t storedRow(const StoredParameter &parameter, int64_t rows,
+                         int64_t row) {
+  if (parameter.unpermuteHeads != 0) {
+    const int64_t size = rows / parameter.unpermuteHeads, half = size / 2,
+                  inHead = row % size;
+    row += (inHead % half) * 2 + inHead / half - inHead;
+  }
+  if (parameter.groupRows != 0)
+    row += row / parameter.groupRows *
+           (parameter.groupStride - parameter.groupRows);
+  return parameter.firstRow + row;
+}
+
+/// The number of stored rows from the first to the last one of a parameter;
+/// -1 if its groups are invalid.
+static int64_t spannedRows(const StoredParameter &parameter, int64_t rows) {
+  const int64_t group = parameter.groupRows;
+  if (group == 0 || rows == 0)
+    return rows;
+  int64_t before = 0;
+  if (group < 0 || rows % group != 0 || parameter.groupStride < group ||
+      __builtin_mul_overflow(rows / group - 1, parameter.groupStride, &before))
+    return -1;
+  return before + group;
 }
 
 /// Whether `rows` can be divided into `heads` heads of whole pairs; `heads` is
@@ -58,16 +77,18 @@ static bool hasHeads(int64_t rows, int64_t heads) {
 }
 
 static Status
-readTransposed(const StoredRows &stored, int64_t firstRow, int64_t count,
+readTransposed(const StoredRows &stored, const StoredParameter &parameter,
+               int64_t count,
                const std::function<Status(Span<const float>)> &take) {
   std::vector<float> all(static_cast<size_t>(stored.rows * stored.columns));
   for (int64_t r = 0; r < stored.rows; ++r)
     stored.decode(r, all.data() + r * stored.columns);
   std::vector<float> row(static_cast<size_t>(stored.rows));
-  for (int64_t i = firstRow; i < firstRow + count; ++i) {
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t column = storedRow(parameter, count, i);
     for (int64_t r = 0; r < stored.rows; ++r)
       row[static_cast<size_t>(r)] =
-          all[static_cast<size_t>(r * stored.columns + i)];
+          all[static_cast<size_t>(r * stored.columns + column)];
     LLMIR_RETURN_IF_ERROR(take(Span<const float>(row.data(), row.size())));
   }
   return Status::ok();
@@ -99,8 +120,9 @@ Status llmir::readRows(const Checkpoint &checkpoint,
   int64_t held = 0;
   if (all < 0 || __builtin_mul_overflow(all, columns, &held) ||
       tensor.numElements() != held || parameter.firstRow < 0 ||
-      parameter.firstRow > all - rows || tensor.shape.empty() ||
-      !hasHeads(all, parameter.unpermuteHeads))
+      spannedRows(parameter, rows) < 0 ||
+      parameter.firstRow > all - spannedRows(parameter, rows) ||
+      tensor.shape.empty() || !hasHeads(rows, parameter.unpermuteHeads))
     return doesNotFit(tensor, parameter);
   if (wanted == 0)
     return Status::ok();
@@ -109,8 +131,7 @@ Status llmir::readRows(const Checkpoint &checkpoint,
     std::vector<float> numbers(static_cast<size_t>(all));
     StoredRows{*format, tensor.bytes.data(), 1, all}.decode(0, numbers.data());
     for (int64_t i = 0; i < rows; ++i) {
-      const int64_t place =
-          storedRow(i + parameter.firstRow, all, parameter.unpermuteHeads);
+      const int64_t place = storedRow(parameter, rows, i);
       LLMIR_RETURN_IF_ERROR(take(Span<const float>(numbers.data() + place, 1)));
     }
     return Status::ok();
@@ -121,12 +142,10 @@ Status llmir::readRows(const Checkpoint &checkpoint,
   if (tensor.shape.back() != stored.columns)
     return doesNotFit(tensor, parameter);
   if (parameter.isTransposed)
-    return readTransposed(stored, parameter.firstRow, rows, take);
+    return readTransposed(stored, parameter, rows, take);
   std::vector<float> row(static_cast<size_t>(columns));
   for (int64_t i = 0; i < rows; ++i) {
-    stored.decode(
-        storedRow(i + parameter.firstRow, all, parameter.unpermuteHeads),
-        row.data());
+    stored.decode(storedRow(parameter, rows, i), row.data());
     LLMIR_RETURN_IF_ERROR(take(Span<const float>(row.data(), row.size())));
   }
   return Status::ok();

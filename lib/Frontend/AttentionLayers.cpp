@@ -87,10 +87,11 @@ Tensor CausalMask::operator()(const Tensor &scores) const {
 
 Tensor FlashAttention2::operator()(const Tensor &q, const Tensor &k,
                                    const Tensor &v) const {
-  return mllm::Call("mllm.linalg.flash_attention2", {q, k, v}, this)
-      .f64("scale", scale)
-      .boolean("causal", isCausal)
-      .one();
+  mllm::Call call("mllm.linalg.flash_attention2", {q, k, v}, this);
+  call.f64("scale", scale).boolean("causal", isCausal);
+  if (softCap != 0)
+    call.f64("soft_cap", softCap);
+  return call.one();
 }
 
 Tensor FlashAttention2SwaSink::operator()(const Tensor &q, const Tensor &k,
@@ -105,10 +106,11 @@ Tensor FlashAttention2SwaSink::operator()(const Tensor &q, const Tensor &k,
 }
 
 Tensor FlashAttention2SwaSink::call(const std::vector<Tensor> &operands) const {
-  return mllm::Call("mllm.linalg.flash_attention2_swa_sink", operands, this)
-      .f64("scale", scale)
-      .i64("sliding_window", window)
-      .one();
+  mllm::Call call("mllm.linalg.flash_attention2_swa_sink", operands, this);
+  call.f64("scale", scale).i64("sliding_window", window);
+  if (softCap != 0)
+    call.f64("soft_cap", softCap);
+  return call.one();
 }
 
 Tensor PagedAttention::operator()(const Tensor &q, const Tensor &k,

@@ -11,8 +11,8 @@
 #include "RopeFrequencies.h"
 
 #include "llmir/Dialect/MLLM/StoredFormat.h"
-#include "llmir/Frontend/TensorNames.h"
 #include "llmir/Support/Json.h"
+#include "mllm/models/Families.h"
 
 using namespace llmir;
 
@@ -20,6 +20,28 @@ using namespace llmir;
 static constexpr std::string_view baseModelPrefix = "transformer.";
 
 /// "[172, 64]".
+static constexpr std::string_view modelPrefix = "model.";
+/// Of tensors that only the other parts of a multimodal model need.
+static constexpr std::string_view otherParts[] = {
+    "vision_tower.", "multi_modal_projector.", "model.vision_tower.",
+    "model.multi_modal_projector."};
+
+static bool startsWith(std::string_view text, std::string_view start) {
+  return text.substr(0, start.size()) == start;
+}
+
+/// The tensor of the text part of a multimodal model, which has been named in
+/// two ways.
+static const CheckpointTensor *findInTextPart(const Checkpoint &checkpoint,
+                                              const std::string &name) {
+  if (const CheckpointTensor *found = checkpoint.find("language_model." + name))
+    return found;
+  if (!startsWith(name, modelPrefix))
+    return nullptr;
+  return checkpoint.find("model.language_model." +
+                         name.substr(modelPrefix.size()));
+}
+
 static std::string shapeText(const std::vector<int64_t> &shape) {
   std::string text;
   for (int64_t size : shape) {
@@ -27,6 +49,13 @@ static std::string shapeText(const std::vector<int64_t> &shape) {
     text += std::to_string(size);
   }
   return "[" + text + "]";
+}
+
+CheckpointParameters::CheckpointParameters(const Checkpoint &checkpoint)
+    : checkpoint(checkpoint) {
+  if (const auto *family =
+          ::mllm::models::findModelFamily(checkpoint.config().architecture))
+    familyNames = family->ggufNames;
 }
 
 Expected<::mllm::ir::ParameterBinding>
@@ -37,9 +66,10 @@ CheckpointParameters::bind(mlir::MLIRContext &context,
                   "check that the config matches the weights");
   };
   const ::mllm::nn::Storage &storage = parameter.storage();
-  std::string name = parameter.storedPath();
-  if (checkpoint.kind() == CheckpointKind::GGUF) {
-    std::optional<std::string> ggufName = ggufTensorName(name);
+  const bool isGGUF = checkpoint.kind() == CheckpointKind::GGUF;
+  std::string name = parameter.storedPath(isGGUF);
+  if (isGGUF) {
+    std::optional<std::string> ggufName = ggufTensorName(name, familyNames);
     if (!ggufName)
       return failure(StatusCode::Unsupported,
                      "'" + name + "' has no name in GGUF");
@@ -48,16 +78,17 @@ CheckpointParameters::bind(mlir::MLIRContext &context,
 
   ::mllm::ir::ParameterBinding binding;
   std::vector<int64_t> shape = parameter.shape();
-  if (storage.sharedRows > 0) {
-    shape[0] = binding.storedRows = storage.sharedRows;
-    binding.firstRow = storage.firstRow;
-  }
-  binding.transposed = storage.isConv1D && shape.size() == 2 &&
-                       checkpoint.kind() == CheckpointKind::HuggingFace;
+  binding.place = storage.placeIn(isGGUF);
+  if (binding.place.rows > 0)
+    shape[0] = binding.place.rows;
+  binding.transposed = storage.isConv1D && shape.size() == 2 && !isGGUF;
   if (binding.transposed)
     std::swap(shape[0], shape[1]);
 
   const CheckpointTensor *tensor = checkpoint.find(name);
+  if (!tensor && checkpoint.config().isTextPart)
+    if ((tensor = findInTextPart(checkpoint, name)))
+      name = tensor->name;
   // Exports of the model without its head omit the prefix.
   if (!tensor && name.compare(0, baseModelPrefix.size(), baseModelPrefix) == 0)
     if ((tensor = checkpoint.find(name.substr(baseModelPrefix.size()))))
@@ -73,7 +104,7 @@ CheckpointParameters::bind(mlir::MLIRContext &context,
   Expected<TensorFormat> format = tensor->usableFormat();
   if (!format)
     return format.takeStatus();
-  if (isBlockFormat(*format) && tensor->shape.size() != 2)
+  if (isBlockFormat(*format) && tensor->shape.size() < 2)
     return failure(StatusCode::Unsupported,
                    "tensor '" + name + "' of shape " + tensor->shapeText() +
                        " is stored as " + tensor->storageName +
@@ -93,9 +124,18 @@ bool CheckpointParameters::isTolerated(const CheckpointTensor &tensor) const {
   const ModelConfig &config = checkpoint.config();
   if (config.ropeFrequencyDivisors && tensor.name == ropeDivisorsTensor)
     return true;
+  if (config.ropeScaling.kind == RopeScaling::LongRope &&
+      (tensor.name == shortFactorsTensor || tensor.name == longFactorsTensor))
+    return true;
+  if (config.isTextPart)
+    for (std::string_view part : otherParts)
+      if (startsWith(tensor.name, part))
+        return true;
   // If the config ties the output projection to the embedding, a copy of it
   // among the weights is ignored, as in Hugging Face's loader.
-  return config.tieWordEmbeddings && tensor.name == "lm_head.weight";
+  return config.tieWordEmbeddings &&
+         (tensor.name == "lm_head.weight" ||
+          tensor.name == "language_model.lm_head.weight");
 }
 
 Status CheckpointParameters::checkAllUsed() const {

@@ -16,6 +16,7 @@
 #include "TraceModel.h"
 
 #include "llmir/Checkpoint/Checkpoint.h"
+#include "llmir/Frontend/TensorNames.h"
 
 #include <set>
 #include <string>
@@ -26,8 +27,7 @@ namespace llmir {
 /// object.
 class CheckpointParameters : public ::mllm::ir::ParameterSource {
 public:
-  explicit CheckpointParameters(const Checkpoint &checkpoint)
-      : checkpoint(checkpoint) {}
+  explicit CheckpointParameters(const Checkpoint &checkpoint);
 
   Expected<::mllm::ir::ParameterBinding>
   bind(mlir::MLIRContext &context,
@@ -41,7 +41,8 @@ private:
   bool isTolerated(const CheckpointTensor &tensor) const;
 
   const Checkpoint &checkpoint;
-  std::set<std::string> used; ///< Names of the bound tensors.
+  Span<const TensorName> familyNames; ///< See ModelFamily::ggufNames.
+  std::set<std::string> used;         ///< Names of the bound tensors.
 };
 
 } // namespace llmir

@@ -37,7 +37,7 @@ llmir::Status writeDecoder(IRContext &context, const DecoderSizes &sizes,
     if (size < 1)
       return llmir::Status(llmir::StatusCode::InvalidArgument,
                            "a size of the decoder is " + std::to_string(size),
-                           "give all of them, as numbers from 1");
+                           "specify all sizes, each at least 1");
   // The context's own module stays as it is.
   mlir::OwningOpRef<mlir::ModuleOp> module(getModule(context).clone());
   facts.write(*module);

@@ -70,12 +70,14 @@ llmir::traceCheckpoint(MLIRContext &context, const Checkpoint &checkpoint,
   Expected<int64_t> maxTokens = contextLength(checkpoint, options);
   if (!maxTokens)
     return maxTokens.takeStatus();
-  Expected<std::vector<double>> frequencies = ropeFrequencies(checkpoint);
+  Expected<std::vector<double>> frequencies =
+      ropeFrequencies(checkpoint, *maxTokens);
   if (!frequencies)
     return frequencies.takeStatus();
 
-  ::mllm::models::DecoderConfig config{checkpoint.config(),
-                                       std::move(*frequencies)};
+  ::mllm::models::DecoderConfig config{
+      checkpoint.config(), std::move(*frequencies),
+      localRopeFrequencies(checkpoint.config())};
   std::unique_ptr<::mllm::nn::Module> model = (*family)->build(config);
   CheckpointParameters parameters(checkpoint);
   StringRef name((*family)->className.data(), (*family)->className.size());

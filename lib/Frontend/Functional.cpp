@@ -22,7 +22,7 @@ static Tensor unary(const char *op, const Tensor &x) {
 }
 
 //===----------------------------------------------------------------------===//
-// Value by value
+// Element-wise
 //===----------------------------------------------------------------------===//
 
 Tensor matmul(const Tensor &a, const Tensor &b, bool transposeA,
@@ -106,7 +106,7 @@ Tensor logicalNot(const Tensor &x) {
 }
 
 //===----------------------------------------------------------------------===//
-// Joining and choosing
+// Concatenation and selection
 //===----------------------------------------------------------------------===//
 
 /// An op of any number of operands, at least one.
@@ -193,8 +193,8 @@ Tensor pad(const Tensor &x, const std::vector<int64_t> &low,
   if (!known) {
     Engine &engine = engineOf({x});
     return engine.fail(engine.location(nullptr),
-                       "'" + mode + "' is no way to pad",
-                       "write constant, reflect, replicate or circular");
+                       "'" + mode + "' is not a padding mode",
+                       "use constant, reflect, replicate or circular");
   }
   mllm::Call call("mllm.linalg.pad", {x});
   call.attribute("mode", [=](mlir::Builder &b) {
@@ -267,7 +267,7 @@ Tensor interpolateBy(const Tensor &x, const std::vector<double> &factors,
 }
 
 //===----------------------------------------------------------------------===//
-// Functions of the user's own
+// Custom functions
 //===----------------------------------------------------------------------===//
 
 std::vector<Tensor> customized(const std::string &name, int64_t id,

@@ -41,7 +41,7 @@ Tensor Embedding::operator()(const Tensor &ids) const {
 }
 
 Linear::Linear(int64_t in, int64_t out, bool bias, int64_t rotatedHeads)
-    : Linear(in, out, bias, Storage{rotatedHeads, false, 0, 0}) {}
+    : Linear(in, out, bias, Storage{rotatedHeads, false, {}, {}}) {}
 
 Linear::Linear(int64_t in, int64_t out, bool bias, const Storage &storage)
     : matrix(*this, "weight", {out, in}, storage) {

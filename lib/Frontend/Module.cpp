@@ -39,10 +39,10 @@ std::string Parameter::path() const {
   return parent.empty() ? name : parent + "." + name;
 }
 
-std::string Parameter::storedPath() const {
+std::string Parameter::storedPath(bool isGGUF) const {
   const std::string whole = Component::pathOf(*owner);
   const size_t dot = whole.rfind('.');
-  if (stored.sharedRows == 0 || dot == std::string::npos)
+  if (stored.placeIn(isGGUF).rows == 0 || dot == std::string::npos)
     return path();
   return whole.substr(0, dot) + "." + name;
 }
@@ -141,7 +141,7 @@ Tensor Module::operator()(const Tensor &x) {
     return results.front();
   Engine &engine = engineOf(results);
   return engine.fail(engine.location(this),
-                     "gives " + std::to_string(results.size()) +
+                     "returns " + std::to_string(results.size()) +
                          " tensors, but one is expected",
                      "use call({x}), which returns them all");
 }

@@ -65,8 +65,10 @@ public:
     stored.source = binding->source;
     stored.shape = parameter.shape();
     stored.unpermuteHeads = binding->unpermuteHeads;
-    stored.firstRow = binding->firstRow;
-    stored.storedRows = binding->storedRows;
+    stored.firstRow = binding->place.first;
+    stored.storedRows = binding->place.rows;
+    stored.groupRows = binding->place.groupRows;
+    stored.groupStride = binding->place.groupStride;
     stored.isTransposed = binding->transposed;
     reference::Tensor tensor(kindOf(*format), parameter.shape());
     auto end = tensor.floats().begin();

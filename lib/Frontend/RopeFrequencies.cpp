@@ -10,41 +10,92 @@
 
 #include "llmir/Support/TensorFormat.h"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace llmir;
 
-/// The divisor of a frequency in llama3 scaling, from 1 to the factor. `turns`
-/// is the number of rotations of the pair within the original context; fast
-/// pairs keep their frequency, slow ones are stretched, and those in between
-/// are interpolated.
+/// The divisor of a frequency in llama3 scaling, from 1 to the factor. Pairs
+/// that rotate often within the original context keep their frequency, slow
+/// ones are stretched, and those in between are interpolated.
 static double llama3Divisor(const RopeScaling &scaling, double frequency) {
   constexpr double pi = 3.141592653589793;
-  double turns =
+  double rotations =
       static_cast<double>(scaling.originalContext) * frequency / (2.0 * pi);
   double divisor;
-  if (turns < scaling.lowFreqFactor) {
+  if (rotations < scaling.lowFreqFactor) {
     divisor = scaling.factor;
-  } else if (turns > scaling.highFreqFactor) {
+  } else if (rotations > scaling.highFreqFactor) {
     divisor = 1.0;
   } else {
-    double t = (turns - scaling.lowFreqFactor) /
+    double t = (rotations - scaling.lowFreqFactor) /
                (scaling.highFreqFactor - scaling.lowFreqFactor);
     divisor = 1.0 / ((1.0 - t) / scaling.factor + t);
   }
   return static_cast<float>(divisor);
 }
 
+/// YaRN's frequency of a pair: fast pairs keep theirs, slow ones are divided by
+/// the factor, and there is a linear ramp in between (Peng et al. 2023).
+static double yarnFrequency(const ModelConfig &config, int64_t pair,
+                            double frequency) {
+  constexpr double pi = 3.141592653589793;
+  const RopeScaling &scaling = config.ropeScaling;
+  const auto dim = static_cast<double>(config.rotaryDim);
+  /// The pair, as a real number, with so many rotations in the context.
+  auto pairOf = [&](double turns) {
+    return dim *
+           std::log(static_cast<double>(scaling.originalContext) /
+                    (turns * 2.0 * pi)) /
+           (2.0 * std::log(config.ropeTheta));
+  };
+  double low = pairOf(scaling.betaFast), high = pairOf(scaling.betaSlow);
+  if (scaling.truncatesBounds) {
+    low = std::floor(low);
+    high = std::ceil(high);
+  }
+  low = std::max(low, 0.0);
+  high = std::min(high, dim - 1);
+  const double ramp =
+      (static_cast<double>(pair) - low) / std::max(high - low, 0.001);
+  const double stretched = std::clamp(ramp, 0.0, 1.0);
+  return frequency / scaling.factor * stretched + frequency * (1.0 - stretched);
+}
+
+/// The divisors of longrope scaling for a context.
+static Span<const double> longRopeFactors(const RopeScaling &scaling,
+                                          int64_t context) {
+  return context > scaling.originalContext ? scaling.longFactors
+                                           : scaling.shortFactors;
+}
+
+/// Pairs that are not rotated have the frequency 0. They are needed if the rows
+/// of heads are restored from adjacent pairs to halves, since the rotated pairs
+/// are then not the first elements of a head.
+static std::vector<double> inHeads(const ModelConfig &config,
+                                   std::vector<double> frequencies) {
+  if (config.adjacentPairRotation && config.rotaryDim != config.headDim)
+    frequencies.resize(static_cast<size_t>(config.headDim / 2), 0.0);
+  return frequencies;
+}
+
+static std::vector<double> unscaled(const ModelConfig &config, double theta) {
+  std::vector<double> frequencies;
+  for (int64_t i = 0; i < config.rotaryDim / 2; ++i)
+    frequencies.push_back(
+        std::pow(theta, -2.0 * static_cast<double>(i) /
+                            static_cast<double>(config.rotaryDim)));
+  return frequencies;
+}
+
 std::vector<double> llmir::ropeFrequencies(const ModelConfig &config,
                                            Span<const double> divisors) {
-  int64_t pairs = config.rotaryDim / 2;
-  std::vector<double> frequencies(static_cast<size_t>(pairs));
-  for (int64_t i = 0; i < pairs; ++i) {
-    double frequency =
-        std::pow(config.ropeTheta, -2.0 * static_cast<double>(i) /
-                                       static_cast<double>(config.rotaryDim));
+  std::vector<double> frequencies = unscaled(config, config.ropeTheta);
+  for (size_t i = 0; i < frequencies.size(); ++i) {
+    double &frequency = frequencies[i];
     switch (config.ropeScaling.kind) {
     case RopeScaling::Default:
+    case RopeScaling::LongRope: // By the divisors.
       break;
     case RopeScaling::Linear:
       frequency /= config.ropeScaling.factor;
@@ -52,19 +103,24 @@ std::vector<double> llmir::ropeFrequencies(const ModelConfig &config,
     case RopeScaling::Llama3:
       frequency /= llama3Divisor(config.ropeScaling, frequency);
       break;
+    case RopeScaling::Yarn:
+      frequency = yarnFrequency(config, static_cast<int64_t>(i), frequency);
+      break;
     }
     if (!divisors.empty())
-      frequency /= divisors[static_cast<size_t>(i)];
-    frequencies[static_cast<size_t>(i)] = frequency;
+      frequency /= divisors[i];
   }
-  return frequencies;
+  return inHeads(config, std::move(frequencies));
+}
+
+std::vector<double> llmir::localRopeFrequencies(const ModelConfig &config) {
+  return inHeads(config, unscaled(config, config.localRopeTheta));
 }
 
 /// Reads the divisors of a GGUF file.
-static Expected<std::vector<double>>
-readDivisors(const Checkpoint &checkpoint) {
-  Expected<const CheckpointTensor *> found =
-      checkpoint.tensor(ropeDivisorsTensor);
+static Expected<std::vector<double>> readDivisors(const Checkpoint &checkpoint,
+                                                  const char *name) {
+  Expected<const CheckpointTensor *> found = checkpoint.tensor(name);
   if (!found)
     return found.takeStatus();
   const CheckpointTensor &tensor = **found;
@@ -90,13 +146,26 @@ readDivisors(const Checkpoint &checkpoint) {
 }
 
 Expected<std::vector<double>>
-llmir::ropeFrequencies(const Checkpoint &checkpoint) {
+llmir::ropeFrequencies(const Checkpoint &checkpoint, int64_t context) {
+  const ModelConfig &config = checkpoint.config();
+  const RopeScaling &scaling = config.ropeScaling;
+  if (context == 0)
+    context = config.contextLength;
+  const char *tensor = nullptr;
+  if (config.ropeFrequencyDivisors)
+    tensor = ropeDivisorsTensor;
+  else if (scaling.kind == RopeScaling::LongRope && scaling.longFactors.empty())
+    tensor = context > scaling.originalContext ? longFactorsTensor
+                                               : shortFactorsTensor;
   std::vector<double> divisors;
-  if (checkpoint.config().ropeFrequencyDivisors) {
-    Expected<std::vector<double>> read = readDivisors(checkpoint);
+  if (tensor) {
+    Expected<std::vector<double>> read = readDivisors(checkpoint, tensor);
     if (!read)
       return read;
     divisors = std::move(*read);
+  } else if (scaling.kind == RopeScaling::LongRope) {
+    Span<const double> factors = longRopeFactors(scaling, context);
+    divisors.assign(factors.begin(), factors.end());
   }
-  return ropeFrequencies(checkpoint.config(), divisors);
+  return ropeFrequencies(config, divisors);
 }

@@ -22,18 +22,27 @@ namespace llmir {
 
 /// Angle per position of each rotated pair in radians, [rotaryDim / 2]:
 /// theta^(-2i/d), scaled according to `config` and divided by `divisors`
-/// (empty, or one per pair). The divisors of llama3 scaling are rounded to f32,
-/// as GGUF stores them, so that both containers yield the same rotation.
+/// (empty, or one per pair). Where rows are stored for adjacent pairs, of which
+/// only some are rotated, there is one per pair of a head, 0 for the others.
+/// The divisors of llama3 scaling are rounded to f32, as GGUF stores them, so
+/// that both containers yield the same rotation.
 std::vector<double> ropeFrequencies(const ModelConfig &config,
                                     Span<const double> divisors);
 
 /// The same for a checkpoint, with the divisors of its tensor
-/// rope_freqs.weight, if any. Fails if that tensor does not have the shape
-/// [rotaryDim / 2], or has an element that is not positive.
-Expected<std::vector<double>> ropeFrequencies(const Checkpoint &checkpoint);
+/// rope_freqs.weight, if any, or those of longrope scaling for a context of so
+/// many tokens (0: that of the config). Fails if such a tensor does not have
+/// the shape [rotaryDim / 2], or has an element that is not positive.
+Expected<std::vector<double>> ropeFrequencies(const Checkpoint &checkpoint,
+                                              int64_t context = 0);
 
-/// The GGUF tensor of divisors.
+/// Those of layers with local rotation: localRopeTheta^(-2i/d).
+std::vector<double> localRopeFrequencies(const ModelConfig &config);
+
+/// The GGUF tensor of divisors, and those of longrope scaling.
 constexpr const char *ropeDivisorsTensor = "rope_freqs.weight";
+constexpr const char *shortFactorsTensor = "rope_factors_short.weight";
+constexpr const char *longFactorsTensor = "rope_factors_long.weight";
 
 } // namespace llmir
 

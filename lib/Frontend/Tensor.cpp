@@ -186,9 +186,9 @@ Tensor Tensor::full(const std::vector<int64_t> &shape, double number,
 
 bool Tensor::hasValues() const { return impl && impl->numbers.has_value(); }
 
-/// Ends the trace of a tensor whose elements C++ reads at `place`.
-static void refuseToKnow(Engine &tracer, const std::string &place,
-                         const std::string &question) {
+/// Fails the trace, since C++ reads elements of a traced tensor at `place`.
+static void failUnknownValue(Engine &tracer, const std::string &place,
+                             const std::string &question) {
   tracer.fail(tracer.location(nullptr),
               place + ": " + question +
                   " reads the value of a traced tensor, which is not known yet",
@@ -216,7 +216,7 @@ std::vector<double> Tensor::toVector(const char *file, int line) const {
     return impl->numbers->toDoubles();
   if (!impl || !impl->tracer())
     return {};
-  refuseToKnow(*impl->tracer(), lineOf(file, line), "toVector()");
+  failUnknownValue(*impl->tracer(), lineOf(file, line), "toVector()");
   // C++ code may continue to index the result.
   constexpr int64_t most = 1 << 28; // Larger tensors are rejected everywhere.
   const int64_t count = shapes::numElements(dims()).constant().value_or(0);
@@ -225,7 +225,7 @@ std::vector<double> Tensor::toVector(const char *file, int line) const {
 
 double Tensor::item(const char *file, int line) const {
   if (impl && impl->tracer()) {
-    refuseToKnow(*impl->tracer(), lineOf(file, line), "item()");
+    failUnknownValue(*impl->tracer(), lineOf(file, line), "item()");
     return 0;
   }
   if (hasValues() && impl->numbers->size() == 1)
@@ -244,7 +244,7 @@ Tensor::operator bool() const {
   // The value may be dead after a failure.
   Engine &tracer = *impl->tracer();
   if (!tracer.hasFailed())
-    refuseToKnow(tracer, originOf(*impl), "a C++ condition");
+    failUnknownValue(tracer, originOf(*impl), "a C++ condition");
   return false;
 }
 

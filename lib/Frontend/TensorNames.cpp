@@ -12,14 +12,7 @@
 
 using namespace llmir;
 
-namespace {
-/// A module of the model and its name in GGUF.
-struct ModuleName {
-  std::string_view module, gguf;
-};
-} // namespace
-
-static constexpr ModuleName topNames[] = {
+static constexpr TensorName topNames[] = {
     {"model.embed_tokens", "token_embd"},
     {"model.norm", "output_norm"},
     {"lm_head", "output"},
@@ -28,7 +21,7 @@ static constexpr ModuleName topNames[] = {
     {"transformer.ln_f", "output_norm"},
 };
 
-static constexpr ModuleName layerNames[] = {
+static constexpr TensorName layerNames[] = {
     {"input_layernorm", "attn_norm"},
     {"self_attn.q_proj", "attn_q"},
     {"self_attn.k_proj", "attn_k"},
@@ -49,8 +42,8 @@ static constexpr ModuleName layerNames[] = {
 };
 
 /// The prefix of a layer index.
-static constexpr std::string_view layerPrefixes[] = {"model.layers.",
-                                                     "transformer.h."};
+static constexpr std::string_view layerPrefixes[] = {
+    "model.layers.", "transformer.h.", "gpt_neox.layers."};
 
 static constexpr std::string_view ignoredSuffixes[] = {
     ".rotary_emb.inv_freq",
@@ -59,21 +52,24 @@ static constexpr std::string_view ignoredSuffixes[] = {
 };
 
 template <size_t N>
-static std::optional<std::string_view> lookUp(const ModuleName (&names)[N],
+static std::optional<std::string_view> lookUp(Span<const TensorName> own,
+                                              const TensorName (&common)[N],
                                               std::string_view module) {
-  for (const ModuleName &name : names)
-    if (name.module == module)
-      return name.gguf;
+  for (Span<const TensorName> names : {own, Span<const TensorName>(common, N)})
+    for (const TensorName &name : names)
+      if (name.module == module)
+        return name.gguf;
   return std::nullopt;
 }
 
-std::optional<std::string> llmir::ggufTensorName(std::string_view parameter) {
+std::optional<std::string> llmir::ggufTensorName(std::string_view parameter,
+                                                 Span<const TensorName> own) {
   size_t dot = parameter.rfind('.');
   if (dot == std::string_view::npos)
     return std::nullopt;
   std::string_view module = parameter.substr(0, dot);
   std::string kind(parameter.substr(dot));
-  if (auto name = lookUp(topNames, module))
+  if (auto name = lookUp(own, topNames, module))
     return std::string(*name) + kind;
 
   auto prefix = std::find_if(std::begin(layerPrefixes), std::end(layerPrefixes),
@@ -86,7 +82,7 @@ std::optional<std::string> llmir::ggufTensorName(std::string_view parameter) {
   size_t end = rest.find('.');
   if (end == std::string_view::npos)
     return std::nullopt;
-  auto name = lookUp(layerNames, rest.substr(end + 1));
+  auto name = lookUp(own, layerNames, rest.substr(end + 1));
   if (!name)
     return std::nullopt;
   return "blk." + std::string(rest.substr(0, end)) + "." + std::string(*name) +

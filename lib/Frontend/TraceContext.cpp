@@ -164,7 +164,7 @@ static bool fillRegion(Tracer &tracer, mlir::Region &region, TypeRange types,
 /// Fails the trace, if it has not failed, because regions of `op` returned no
 /// tensors. The op is kept until the module is destroyed, since C++ may hold
 /// tensors of values in it.
-static Tensors giveUp(Tracer &tracer, Operation *op, size_t count) {
+static Tensors failRegions(Tracer &tracer, Operation *op, size_t count) {
   if (tracer.status())
     tracer.fail(op->getLoc(), "a branch or loop returned no tensor",
                 "return the tensors of each branch or iteration");
@@ -178,7 +178,7 @@ static Tensors finish(Tracer &tracer, Operation *op, size_t count) {
   if (errors.empty())
     return tracer.take(op, {}, nullptr);
   tracer.fail(op->getLoc(), errors, fitAdvice);
-  return giveUp(tracer, op, count);
+  return failRegions(tracer, op, count);
 }
 
 /// Creates an op with `regions` empty regions at the insertion point.
@@ -258,7 +258,7 @@ static bool isTruthValue(const Tensor &condition) {
 
 /// As many null tensors as a branch returns: if the condition is null, the
 /// branch runs to determine their number.
-static Tensors nothingOf(const std::function<Tensors()> &branch) {
+static Tensors nullResultsOf(const std::function<Tensors()> &branch) {
   // Limits a recursion that the condition would have ended.
   constexpr int deepest = 8;
   thread_local int depth = 0;
@@ -277,17 +277,17 @@ static Tensors nothingOf(const std::function<Tensors()> &branch) {
 Tensors if_(const Tensor &condition, const std::function<Tensors()> &then,
             const std::function<Tensors()> &otherwise) {
   if (hasNull({condition}, llmir::mllm::IfOp::getOperationName().str()))
-    return nothingOf(then);
+    return nullResultsOf(then);
   Tracer *tracer = tracerOf({condition});
   if (!tracer) {
     if (!isTruthValue(condition))
-      return nothingOf(then);
+      return nullResultsOf(then);
     return condition ? then() : otherwise();
   }
   // The result types are those of the regions.
   Value value = tracer->valueOf(condition);
   if (!value)
-    return nothingOf(then);
+    return nullResultsOf(then);
   Operation *draft = makeRegionOp(
       *tracer, llmir::mllm::IfOp::getOperationName(), value, {}, 2);
   size_t count = 0;
@@ -300,7 +300,7 @@ Tensors if_(const Tensor &condition, const std::function<Tensors()> &then,
                       });
   };
   if (!fill(0, then) || !fill(1, otherwise))
-    return giveUp(*tracer, draft, count);
+    return failRegions(*tracer, draft, count);
   Operation *op = makeRegionOp(
       *tracer, llmir::mllm::IfOp::getOperationName(), value,
       draft->getRegion(0).front().getTerminator()->getOperandTypes(), 2);
@@ -322,10 +322,10 @@ repeatAtOnce(const Tensors &init,
   SmallVector<Type> checked; // Types yielded by the last condition.
   Tensors values = init;
   for (;;) {
-    const Tensor goesOn = condition(values);
+    const Tensor decision = condition(values);
     RegionTypes test = {types, {}}, turn = {types, types};
-    if (hasNull({goesOn}, "the condition of mllm.cf.while") ||
-        !typesOf({goesOn}, test.yielded))
+    if (hasNull({decision}, "the condition of mllm.cf.while") ||
+        !typesOf({decision}, test.yielded))
       return nothing;
     test.yielded.append(types);
     const StringRef name = llmir::mllm::WhileOp::getOperationName();
@@ -333,7 +333,7 @@ repeatAtOnce(const Tensors &init,
         !isAccepted(name, types, types, {test, turn}))
       return nothing;
     checked = test.yielded;
-    if (!goesOn)
+    if (!decision)
       return values;
     values = body(values);
     turn.yielded.clear();
@@ -370,7 +370,7 @@ Tensors while_(const Tensors &init,
   if (fillRegion(*tracer, op->getRegion(0), types, test) &&
       fillRegion(*tracer, op->getRegion(1), types, body))
     return finish(*tracer, op, init.size());
-  return giveUp(*tracer, op, init.size());
+  return failRegions(*tracer, op, init.size());
 }
 
 /// The eager loop; see for_.
@@ -387,8 +387,8 @@ static Tensors countAtOnce(
   if (!isAccepted(name, all, types, RegionTypes{all, types}))
     return nothing;
   Tensors values = init;
-  const int64_t turns = static_cast<int64_t>(count.item());
-  for (int64_t i = 0; i < turns; ++i) {
+  const int64_t iterations = static_cast<int64_t>(count.item());
+  for (int64_t i = 0; i < iterations; ++i) {
     values =
         body(Tensor::full(count.shape(), static_cast<double>(i), count.dtype()),
              values);
@@ -426,7 +426,7 @@ for_(const Tensor &count, const Tensors &init,
   };
   if (fillRegion(*tracer, op->getRegion(0), types, turn))
     return finish(*tracer, op, init.size());
-  return giveUp(*tracer, op, init.size());
+  return failRegions(*tracer, op, init.size());
 }
 
 } // namespace mllm::ir
@@ -438,7 +438,7 @@ Expected<const reference::Tensor *> parameterElements(ir::IRContext &context,
   const auto &source = context.impl().parameter;
   if (!source)
     return Status(StatusCode::InvalidArgument,
-                  "the context was not made by a trace of a model with "
+                  "the context was not created by a trace of a model with "
                   "parameters");
   return source(StringRef(path.data(), path.size()));
 }

@@ -30,9 +30,8 @@ struct ParameterBinding {
   std::string source;         ///< The tensor's name in the checkpoint; empty
                               ///< where only the shape is known.
   int64_t unpermuteHeads = 0; ///< rope_unpermute_heads; 0 = rows are in order.
-  int64_t firstRow = 0;       ///< In the stored tensor.
-  int64_t storedRows = 0;  ///< Rows of the stored tensor; 0 = the parameter's.
-  bool transposed = false; ///< Stored as [columns, rows].
+  nn::StoredPlace place;      ///< Rows 0: the parameter is the stored tensor.
+  bool transposed = false;    ///< Stored as [columns, rows].
 };
 
 /// Provides the bindings of parameters.

@@ -119,8 +119,12 @@ FlatSymbolRefAttr Tracer::symbol(const nn::Parameter &parameter) {
   auto op =
       RegisterOp::create(opBuilder, NameLoc::get(opBuilder.getStringAttr(path)),
                          path, binding->type, binding->source, heads);
-  if (binding->storedRows > 0)
-    op.setSlice(ArrayRef({binding->firstRow, binding->storedRows}));
+  const nn::StoredPlace &place = binding->place;
+  if (place.groupRows > 0)
+    op.setSlice(ArrayRef(
+        {place.first, place.rows, place.groupRows, place.groupStride}));
+  else if (place.rows > 0)
+    op.setSlice(ArrayRef({place.first, place.rows}));
   if (binding->transposed)
     op.setTransposed(true);
   used.emplace(path, parameter);

@@ -63,7 +63,7 @@ public:
   }
 
 private:
-  /// `path`, or path_1, path_2, …: the first that no symbol has.
+  /// The first of `path`, path_1, path_2, … that is not a symbol yet.
   std::string freeSymbol(llvm::StringRef path);
 
   /// Traces of earlier calls. They are kept, as tensors that C++ still holds
@@ -72,8 +72,8 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module;
   ParameterSource &parameters;
   std::shared_ptr<detail::TraceLife> life;
-  Engine *outer; ///< The trace in whose course this one runs, or null.
-  /// By path, those that differ.
+  Engine *outer; ///< The enclosing trace, or null.
+  /// The different subgraphs of each path.
   llvm::StringMap<std::vector<llmir::mllm::SubGraphOp>> subgraphs;
   llvm::StringSet<> running; ///< The paths of modules that are being traced.
   llvm::StringMap<mlir::FlatSymbolRefAttr> registered;

@@ -135,40 +135,40 @@ TEST_F(GGUFTest, AcceptsAVocabularyAlone) {
 
 TEST_F(GGUFTest, ListsTypesThatItCannotUse) {
   GGUFImage image = tinyGGUF();
-  image.add("blk.1.attn_q.weight", {2, 256}, 10);
-  image.tensors.back().bytes = 2 * 84;
+  image.add("blk.1.attn_q.weight", {2, 256}, 15);
+  image.tensors.back().bytes = 2 * 292;
   image.add("blk.1.attn_k.weight", {2, 64}, 0);
   auto file = parse(image);
   ASSERT_TRUE(file) << file.status().message();
-  const CheckpointTensor &q2k = file->tensors()[5];
-  EXPECT_EQ(q2k.bytes.size(), 168u);
-  EXPECT_EQ(q2k.storageName, "q2_k");
-  auto format = q2k.usableFormat();
+  const CheckpointTensor &q8k = file->tensors()[5];
+  EXPECT_EQ(q8k.bytes.size(), 584u);
+  EXPECT_EQ(q8k.storageName, "q8_k");
+  auto format = q8k.usableFormat();
   ASSERT_FALSE(format);
   EXPECT_EQ(format.status().code(), StatusCode::Unsupported);
   EXPECT_EQ(format.status().cause(),
-            "model.gguf: tensor 'blk.1.attn_q.weight' is stored as q2_k, which "
+            "model.gguf: tensor 'blk.1.attn_q.weight' is stored as q8_k, which "
             "LLMIR does not support");
 }
 
-TEST_F(GGUFTest, BlockFormatsHaveTheBytesOfTheirBlocks) {
-  struct {
-    TensorFormat format;
-    uint32_t type;
-    size_t bytes; // Of [2, 512].
-  } formats[] = {
-      {TensorFormat::Q8_0, 8, 32 * 34},  {TensorFormat::Q4_0, 2, 32 * 18},
-      {TensorFormat::Q4_1, 3, 32 * 20},  {TensorFormat::Q4_K, 12, 4 * 144},
-      {TensorFormat::Q5_K, 13, 4 * 176}, {TensorFormat::Q6_K, 14, 4 * 210}};
-  for (auto [format, type, bytes] : formats) {
+// Two tables have the sizes of blocks: that of the container's types and that
+// of the formats LLMIR computes with.
+TEST_F(GGUFTest, AllFormatsHaveTheBytesOfTheirBlocks) {
+  for (TensorFormat format : {
+#define LLMIR_TENSOR_FORMAT(Enum, ...) TensorFormat::Enum,
+#include "llmir/Support/TensorFormats.def"
+       }) {
+    const TensorFormatInfo &info = tensorFormatInfo(format);
     GGUFImage image = tinyGGUF();
-    image.add("blk.1.attn_q.weight", {2, 512}, type);
+    image.add("blk.1.attn_q.weight", {2, 512},
+              static_cast<uint32_t>(info.ggufType));
     auto file = parse(image);
     ASSERT_TRUE(file) << file.status().message();
     const CheckpointTensor &tensor = file->tensors()[5];
     EXPECT_EQ(tensor.format, format);
-    EXPECT_EQ(tensor.storageName, tensorFormatInfo(format).name);
-    EXPECT_EQ(tensor.bytes.size(), bytes);
+    EXPECT_EQ(tensor.storageName, info.name);
+    EXPECT_EQ(tensor.bytes.size(),
+              static_cast<size_t>(2 * *tensorRowBytes(format, 512)));
   }
 }
 

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Thousands of damaged files, reproducible: whatever a reader makes of them, it
-// neither crashes nor takes memory out of proportion.
+// Thousands of damaged files, reproducible: readers must neither crash nor
+// allocate disproportionate memory.
 //
 //===----------------------------------------------------------------------===//
 

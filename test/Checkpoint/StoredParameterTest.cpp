@@ -64,6 +64,21 @@ TEST_F(StoredParameterTest, RowsOfASlice) {
     EXPECT_EQ(some[i], all[i + 5]) << i;
 }
 
+TEST_F(StoredParameterTest, RowsOfGroups) {
+  const auto all = rowsOf(whole);
+  StoredParameter groups = whole;
+  groups.shape = {6, 256};
+  groups.firstRow = 4;
+  groups.storedRows = 256;
+  groups.groupRows = 2;
+  groups.groupStride = 100;
+  const auto some = rowsOf(groups);
+  ASSERT_EQ(some.size(), 6u);
+  const size_t rows[] = {4, 5, 104, 105, 204, 205};
+  for (size_t i = 0; i < 6; ++i)
+    EXPECT_EQ(some[i], all[rows[i]]) << i;
+}
+
 TEST_F(StoredParameterTest, RowsOfAdjacentPairsGoIntoTwoHalves) {
   const auto stored = rowsOf(whole);
   StoredParameter permuted = whole;

@@ -158,7 +158,7 @@ void addShapes(Table &t) {
       t.fn("device", [](const In &in) { return In{in[0].to(kCUDA).to(kCPU)}; },
            {t.floats({6})});
   deviceCase.mentions = {"kCUDA"};
-  deviceCase.gap = "code is made for the CPU";
+  deviceCase.gap = "only tensors on the CPU can be compiled";
   t.fn("slice",
        [](const In &in) {
          return In{F::slice(in[0], {{-2}, {0, 5, 2}}),
@@ -305,7 +305,7 @@ void addAttention(Table &t) {
           return In{attention(in[2], keys, values)};
         },
         {t.floats({4, 2, 16}), t.floats({4, 2, 16}), t.floats({4, 4, 16})})
-      .gap = "code of functions is made for sizes that are known";
+      .gap = "functions require static sizes";
   t.layer<nn::CausalMask>("CausalMask", {t.floats({2, 3, 5})}, 2).mentions = {
       "window = 2"};
   const In qkv = {t.floats({1, 3, 4, 16}), t.floats({1, 5, 2, 16}),

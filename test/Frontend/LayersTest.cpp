@@ -192,7 +192,8 @@ TEST(LayersTest, WrongCallsSayWhy) {
   clearStatus();
   Tensor x = Tensor::full({2, 3}, 1);
   Tensor i = Tensor::full({2}, 7, kInt32);
-  expect(nn::F::pad(x, {0, 0}, {0, 0}, "mirror"), "'mirror' is no way to pad");
+  expect(nn::F::pad(x, {0, 0}, {0, 0}, "mirror"),
+         "'mirror' is not a padding mode");
   expect(nn::F::slice(x, {{0, 1, 0}}), "step");
   expect(nn::F::slice(x, {{}, {}, {}}), "range");
   expect(nn::F::index(x, {i}), "index");

@@ -155,7 +155,7 @@ TEST_F(MistakesTest, AModuleGivesAsManyNullTensorsAsBefore) {
   Function two(
       [](Function &, const Tensors &v) { return Tensors{v[0], v[0]}; });
   EXPECT_FALSE(two(x).isValid());
-  expectStatus("gives 2 tensors, but one is expected");
+  expectStatus("returns 2 tensors, but one is expected");
   Function none([](Function &, const Tensors &) { return Tensors(); });
   EXPECT_FALSE(none(x).isValid());
   expectStatus("model: forward() returned no tensor");

@@ -49,6 +49,20 @@ TEST(TensorNamesTest, NamesOfGPT2) {
             std::nullopt);
 }
 
+TEST(TensorNamesTest, NamesOfAFamily) {
+  const std::vector<TensorName> own = {
+      {"post_attention_layernorm", "post_attention_norm"},
+      {"gpt_neox.embed_in", "token_embd"}};
+  EXPECT_EQ(
+      ggufTensorName("model.layers.3.post_attention_layernorm.weight", own),
+      "blk.3.post_attention_norm.weight");
+  EXPECT_EQ(ggufTensorName("gpt_neox.embed_in.weight", own),
+            "token_embd.weight");
+  EXPECT_EQ(ggufTensorName("gpt_neox.layers.2.input_layernorm.bias", own),
+            "blk.2.attn_norm.bias");
+  EXPECT_EQ(ggufTensorName("gpt_neox.embed_in.weight"), std::nullopt);
+}
+
 TEST(TensorNamesTest, NamesThatGGUFDoesNotHave) {
   for (const char *name :
        {"", "weight", "model.layers.0", "model.layers.0.weight",

@@ -85,7 +85,7 @@ TEST_F(TensorTest, AdviceIsAboutWhatWentWrong) {
   expectAdvice(x + Tensor::full({2}, 1), "shapes");
   expectAdvice(x + Tensor::empty({3}), "Tensor::fromVector");
   expectAdvice(nn::F::gather(x, Tensor::full({1}, 5, kInt32), 0), "values");
-  expectAdvice(nn::F::pad(x, {1}, {1}, "mirror"), "write constant");
+  expectAdvice(nn::F::pad(x, {1}, {1}, "mirror"), "use constant");
 }
 
 TEST_F(TensorTest, ANumberIsOfTheTypeAndPlaceOfItsTensor) {

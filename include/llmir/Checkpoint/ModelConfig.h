@@ -28,21 +28,41 @@ class GGUFMetadata;
 
 /// How rotary frequencies are scaled beyond the training context.
 struct RopeScaling {
-  enum Kind { Default, Linear, Llama3 };
+  enum Kind { Default, Linear, Llama3, Yarn, LongRope };
   Kind kind = Default;
-  double factor = 1.0;         ///< Linear, Llama3.
+  double factor = 1.0;         ///< Linear, Llama3, Yarn.
   double lowFreqFactor = 1.0;  ///< Llama3; below highFreqFactor.
   double highFreqFactor = 4.0; ///< Llama3.
-  int64_t originalContext = 0; ///< Llama3: tokens.
+  int64_t originalContext = 0; ///< Llama3, Yarn, LongRope: tokens.
+  /// Yarn: pairs with more rotations than this in the original context keep
+  /// their frequency, those with fewer than the other one are stretched.
+  double betaFast = 32.0, betaSlow = 1.0;
+  bool truncatesBounds = true; ///< Yarn: bounds of the ramp are whole pairs.
+  /// LongRope: a divisor per pair, for contexts of up to originalContext tokens
+  /// and for longer ones. Empty for GGUF, where they are tensors.
+  std::vector<double> shortFactors = {}, longFactors = {};
+  double attentionFactor = 1.0; ///< Yarn, LongRope: of cosines and sines.
 };
+
+/// What the attention of a layer has of its own.
+struct LayerAttention {
+  /// Global: ropeTheta and ropeScaling; Local: localRopeTheta, without scaling.
+  enum Rotation { Global, Local, None };
+  /// The number of tokens, including itself, that a token attends to; 0: all.
+  int64_t window = 0;
+  Rotation rotation = Global;
+};
+
+/// The function between the projections of an MLP.
+enum class Activation { SiLU, GELUTanh, GELU };
 
 /// The validated parameters that the frontend's model families need: sizes are
 /// positive and bounded, numHeads is a multiple of numKVHeads, headDim and
-/// rotaryDim are even (rotaryDim is 0 with learned positions), normEps and
-/// ropeTheta are positive and finite, token ids are below vocabSize.
+/// rotaryDim are even (rotaryDim is 0 with learned positions), normEps, bases
+/// and scales are positive and finite, token ids are below vocabSize.
 struct ModelConfig {
   std::string modelName; ///< Display name: general.name, or the directory name.
-  std::string architecture; ///< "llama", "qwen2", "qwen3", "gpt2".
+  std::string architecture; ///< "llama", "qwen2", …: as general.architecture.
 
   int64_t vocabSize = 0; ///< Rows of the embedding, padding included.
   int64_t hiddenSize = 0;
@@ -52,31 +72,56 @@ struct ModelConfig {
   int64_t numKVHeads = 0;
   int64_t headDim = 0; ///< Need not be hiddenSize / numHeads.
   int64_t rotaryDim =
-      0; ///< Leading elements of a head that are rotated: headDim, or 0.
+      0; ///< Leading elements of a head that are rotated: up to headDim, or 0.
   int64_t contextLength = 0;
-  double normEps = 0.0; ///< Of RMSNorm; of LayerNorm in gpt2.
+  double normEps = 0.0; ///< Of RMSNorm or LayerNorm.
   /// Positions index a table whose rows are added to the embeddings; there is
   /// no rotary embedding.
   bool learnedPositions = false;
 
   double ropeTheta = 10000.0;
   RopeScaling ropeScaling;
+  double localRopeTheta = 10000.0; ///< See LayerAttention.
   /// GGUF: the tensor rope_freqs.weight has a divisor for each frequency.
   bool ropeFrequencyDivisors = false;
-  /// GGUF of the llama architecture: rows of q and k are stored for rotation of
-  /// adjacent pairs (rows 2j and 2j+1 of a head are its original rows j and
-  /// j + D/2).
+  /// Rows of q and k are stored for rotation of adjacent pairs: rows 2j and
+  /// 2j+1 of a head are rows j and j + D/2 of one whose halves are paired.
   bool adjacentPairRotation = false;
+  /// One per layer; empty if all layers are as a default one.
+  std::vector<LayerAttention> layers;
 
+  double attentionScale = 0.0;   ///< Of scores; 0: headDim ^ -0.5.
+  double attentionSoftCap = 0.0; ///< Scores s are c tanh(s / c); 0: they are s.
+  double logitSoftCap = 0.0;     ///< The same for logits.
+  double embeddingScale = 1.0;
+  double residualScale = 1.0; ///< Of what a block adds to the residual stream.
+  double logitScale = 1.0;
+  /// Queries at position p are multiplied by
+  /// 1 + queryGrowth * ln(1 + floor(p / queryGrowthContext)).
+  double queryGrowth = 0.0;
+  int64_t queryGrowthContext = 1;
+
+  Activation activation = Activation::SiLU;
+  /// Folders: the text part of a multimodal model, whose other parts are
+  /// ignored.
+  bool isTextPart = false;
   bool tieWordEmbeddings = false; ///< The output projection is the embedding.
   bool qkvBias = false;
   bool attentionOutputBias = false;
   bool mlpBias = false;
-  bool qkNorm = false; ///< RMSNorm of each head of q and k before rotation.
+  bool qkNorm = false; ///< Norms of q and k before rotation.
+  /// Attention and MLP have the same input: x + attention(x) + mlp(x).
+  bool parallelResidual = false;
+  bool normUnitOffset = false; ///< Norms scale by 1 + weight.
 
   int64_t bosToken = -1;          ///< -1 = none.
   std::vector<int64_t> eosTokens; ///< Each ends a text; may be empty.
   GenerationDefaults generation;
+
+  LayerAttention attentionOf(int64_t layer) const {
+    return layers.empty() ? LayerAttention()
+                          : layers[static_cast<size_t>(layer)];
+  }
 };
 
 /// Reads config.json (as written before and since transformers 5) and, unless
@@ -84,7 +129,7 @@ struct ModelConfig {
 /// `hasOutputProjection` (whether there is an lm_head.weight) decides about
 /// tying if the file does not specify it. Messages name config.json and the
 /// key: NotFound (missing key), InvalidFile (invalid value), Unsupported (known
-/// to the format but not to LLMIR: model types, rope types, windows, …).
+/// to the format but not to LLMIR: model types, rope types, …).
 Expected<ModelConfig> modelConfigFromHuggingFace(const Json &config,
                                                  const Json *generation,
                                                  bool hasOutputProjection);

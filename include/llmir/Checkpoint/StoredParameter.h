@@ -34,6 +34,9 @@ struct StoredParameter {
   /// The parameter is the rows starting at `firstRow` of a tensor of
   /// `storedRows` rows; storedRows 0 = it is the whole tensor.
   int64_t firstRow = 0, storedRows = 0;
+  /// Its rows are `groupRows` consecutive ones of every `groupStride`; 0: they
+  /// are consecutive.
+  int64_t groupRows = 0, groupStride = 0;
   bool isTransposed = false; ///< Stored as [columns, rows].
 };
 

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The elements of tensors and of a trace's parameters, for what runs traced
-// models.
+// Access to the elements of tensors and of a trace's parameters, for runners of
+// traced models.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,7 @@ Tensor fromElements(llmir::reference::Tensor elements,
                     DeviceTypes device = kCPU);
 
 /// The elements of a parameter of a traced model, by its path. Fails if the
-/// context was not made by a trace of a model with parameters, or if they
+/// context was not created by a trace of a model with parameters, or if they
 /// cannot be read.
 llmir::Expected<const llmir::reference::Tensor *>
 parameterElements(ir::IRContext &context, std::string_view path);

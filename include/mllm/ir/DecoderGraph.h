@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A traced decoder as a file that `llmir compile --graph` makes an artifact of.
+// Writes a traced decoder to a file that `llmir compile --graph` compiles.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,20 +20,20 @@
 
 namespace mllm::ir {
 
-/// What the compiler needs to know of a decoder besides its graph. All numbers
-/// are positive.
+/// The properties of a decoder that the compiler requires in addition to its
+/// graph. All numbers are positive.
 struct DecoderSizes {
-  std::string architecture; ///< A name for people: "own-decoder".
+  std::string architecture; ///< A name for messages: "own-decoder".
   int64_t numLayers = 0;    ///< Layers of the KV cache.
   int64_t numHeads = 0, numKVHeads = 0, headDim = 0;
   int64_t hiddenSize = 0, intermediateSize = 0;
   int64_t vocabSize = 0;     ///< Columns of the logits.
-  int64_t contextLength = 0; ///< Most tokens of a sequence.
+  int64_t contextLength = 0; ///< Maximum tokens of a sequence.
 };
 
 /// Writes the context's module, a trace of ids [(1,) T] -> logits [(1,) T,
 /// vocabulary], as MLIR text. The file appears complete or not at all. Fails
-/// where the trace has failed or the file cannot be written.
+/// if the trace has failed or the file cannot be written.
 llmir::Status writeDecoder(IRContext &context, const DecoderSizes &sizes,
                            const std::string &path);
 

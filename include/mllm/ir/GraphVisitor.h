@@ -66,6 +66,8 @@ struct GraphParameter {
   /// The parameter consists of the rows from `firstRow` on of a stored tensor
   /// with `storedRows` rows; 0: it is the stored tensor.
   int64_t firstRow = 0, storedRows = 0;
+  /// The rows are `groupRows` of every `groupStride`; 0: they are consecutive.
+  int64_t groupRows = 0, groupStride = 0;
   bool isTransposed = false; ///< Stored as [columns, rows].
 
   int64_t numValues() const {

@@ -16,6 +16,8 @@
 #include "mllm/models/Families.h"
 #include "mllm/nn/Layers.h"
 
+#include <optional>
+
 namespace mllm::models {
 
 enum class AttentionForm {
@@ -26,7 +28,11 @@ enum class AttentionForm {
   Explicit,
 };
 
-/// Causal attention over heads; subclasses implement the projections.
+/// cap * tanh(x / cap), element-wise.
+Tensor softCapped(const Tensor &x, double cap);
+
+/// Causal attention over heads, within the window of its layer; subclasses
+/// implement the projections.
 class CausalAttention : public nn::Module {
 protected:
   CausalAttention(const DecoderConfig &config, AttentionForm form,
@@ -35,6 +41,8 @@ protected:
   /// projection(x) as heads: x [(B,) T, hidden] -> [(B,) T, count, headDim]
   Tensor heads(const nn::Linear &projection, const Tensor &x,
                int64_t count) const;
+  /// x as heads: [(B,) T, count * headDim] -> [(B,) T, count, headDim]
+  Tensor asHeads(const Tensor &x, int64_t count) const;
   /// [(B,) T, count, headDim] in layout(): [B, count, T, headDim], or
   /// unchanged.
   Tensor toLayout(const Tensor &heads) const;
@@ -50,8 +58,10 @@ private:
 
   AttentionForm form;
   int64_t numHeads, headDim;
+  double scale, softCap;
   nn::KVCache kvCache;
-  nn::FlashAttention2 fused;
+  std::optional<nn::FlashAttention2> overAll;
+  std::optional<nn::FlashAttention2SwaSink> overWindow;
   nn::CausalMask mask;
   nn::Softmax softmax;
 };

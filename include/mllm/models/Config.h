@@ -42,6 +42,9 @@ struct RotaryConfig : CausalLMConfig {
   double ropeTheta = 0;
   /// Angle per position of each rotated pair in radians; empty: from ropeTheta.
   std::vector<double> ropeFrequencies;
+  double ropeFactor = 1; ///< Of cosines and sines.
+  /// Windows and rotation of layers; empty: all attend to all tokens.
+  std::vector<llmir::LayerAttention> layers;
 
   int64_t headDim() const {
     return headSize > 0 ? headSize

@@ -17,6 +17,7 @@
 #define MLLM_MODELS_FAMILIES_H
 
 #include "llmir/Checkpoint/ModelConfig.h"
+#include "llmir/Frontend/TensorNames.h"
 #include "mllm/nn/Module.h"
 
 #include <memory>
@@ -29,7 +30,9 @@ namespace mllm::models {
 struct DecoderConfig : llmir::ModelConfig {
   /// Angle per position of each rotated pair in radians, including all scaling
   /// rules.
-  std::vector<double> ropeFrequencies;
+  std::vector<double> ropeFrequencies = {};
+  /// The same for layers with local rotation.
+  std::vector<double> localRopeFrequencies = {};
 };
 
 /// The description of a family.
@@ -37,6 +40,8 @@ struct ModelFamily {
   std::string_view architecture; ///< As in ModelConfig: "llama".
   std::string_view className;    ///< Hugging Face class: "LlamaForCausalLM".
   std::unique_ptr<nn::Module> (*build)(const DecoderConfig &config);
+  /// Names in GGUF that differ from those of other families.
+  std::vector<llmir::TensorName> ggufNames = {};
 };
 
 /// Every family, in the order of the table.

@@ -30,7 +30,7 @@ struct QWenConfig : RotaryConfig {
 };
 
 /// ids [B, T] -> logits [B, T, vocabulary]
-class QWenForCausalLM : public ExplicitLlama {
+class QWenForCausalLM : public ExplicitDecoder {
 public:
   explicit QWenForCausalLM(const QWenConfig &config);
 };

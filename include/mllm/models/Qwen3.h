@@ -32,7 +32,7 @@ struct Qwen3Config : RotaryConfig {
 };
 
 /// ids [B, T] -> logits [B, T, vocabulary]
-class Qwen3ForCausalLM : public ExplicitLlama {
+class Qwen3ForCausalLM : public ExplicitDecoder {
 public:
   explicit Qwen3ForCausalLM(const Qwen3Config &config);
 };

@@ -132,9 +132,10 @@ private:
 /// Grouped-query attention, where the queries are the last tokens of the keys.
 class FlashAttention2 : public Layer {
 public:
-  /// `scale` multiplies the scores.
-  explicit FlashAttention2(double scale, bool causal = true)
-      : scale(scale), isCausal(causal) {}
+  /// `scale` multiplies the scores s, which `softCap` then limits to
+  /// softCap * tanh(s / softCap); 0: not.
+  explicit FlashAttention2(double scale, bool causal = true, double softCap = 0)
+      : scale(scale), isCausal(causal), softCap(softCap) {}
 
   /// q [(B,) T, heads, D], k, v [(B,) S, key heads, D] -> [(B,) T, heads, D]
   Tensor operator()(const Tensor &q, const Tensor &k, const Tensor &v) const;
@@ -142,14 +143,16 @@ public:
 private:
   double scale;
   bool isCausal;
+  double softCap;
 };
 
 /// Causal attention in which a token attends to itself and the window - 1
 /// tokens before it. A sink is a score of a head without a key.
 class FlashAttention2SwaSink : public Layer {
 public:
-  FlashAttention2SwaSink(double scale, int64_t window)
-      : scale(scale), window(window) {}
+  /// The soft cap is that of FlashAttention2.
+  FlashAttention2SwaSink(double scale, int64_t window, double softCap = 0)
+      : scale(scale), window(window), softCap(softCap) {}
 
   /// q [(B,) T, heads, D], k, v [(B,) S, key heads, D] -> [(B,) T, heads, D]
   Tensor operator()(const Tensor &q, const Tensor &k, const Tensor &v) const;
@@ -162,6 +165,7 @@ private:
 
   double scale;
   int64_t window;
+  double softCap;
 };
 
 /// Causal attention over indexed tokens of a cache.

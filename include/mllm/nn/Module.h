@@ -32,6 +32,7 @@
 #include "mllm/Tensor.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -81,6 +82,15 @@ private:
   std::shared_ptr<Node> node;
 };
 
+/// The rows of a parameter in a stored tensor that others share, which is named
+/// after the owner's parent.
+struct StoredPlace {
+  int64_t first = 0;
+  int64_t rows = 0; ///< Of the stored tensor; 0 if it is not shared.
+  /// `groupRows` consecutive rows of every `groupStride`; 0: consecutive rows.
+  int64_t groupRows = 0, groupStride = 0;
+};
+
 /// Storage of a parameter in checkpoints, if it differs from the model.
 struct Storage {
   /// Number of heads if the rows are heads with rotary embedding: checkpoints
@@ -88,11 +98,13 @@ struct Storage {
   int64_t rotatedHeads = 0;
   /// A matrix of Hugging Face's Conv1D, stored as [in, out].
   bool isConv1D = false;
-  /// The parameter consists of the rows from `firstRow` on of a stored tensor
-  /// with `sharedRows` rows, named after the owner's parent; 0 if the tensor is
-  /// not shared.
-  int64_t firstRow = 0;
-  int64_t sharedRows = 0;
+  StoredPlace place = {};
+  /// The place in GGUF files, if it differs.
+  std::optional<StoredPlace> placeInGGUF = {};
+
+  const StoredPlace &placeIn(bool isGGUF) const {
+    return isGGUF && placeInGGUF ? *placeInGGUF : place;
+  }
 };
 
 /// A tensor owned by a layer. Copies are handles of the same parameter, so that
@@ -108,7 +120,7 @@ public:
   /// "model.layers.3.mlp.up_proj.weight".
   std::string path() const;
   /// The path in checkpoints; for a shared tensor, that of the tensor.
-  std::string storedPath() const;
+  std::string storedPath(bool isGGUF = false) const;
   const std::vector<int64_t> &shape() const { return sizes; }
   const Storage &storage() const { return stored; }
   /// The root of the owner's tree.

@@ -29,20 +29,40 @@ bool models::isBatchOfIds(const Tensor &ids) {
   return false;
 }
 
-static double scaleOf(int64_t headDim) {
-  return 1.0 / std::sqrt(static_cast<double>(headDim));
+Tensor models::softCapped(const Tensor &x, double cap) {
+  // tanh(y) is 2 sigmoid(2 y) - 1.
+  return nn::F::sigmoid(x * (2 / cap)) * (2 * cap) - cap;
+}
+
+static double scaleOf(const DecoderConfig &config) {
+  return config.attentionScale > 0
+             ? config.attentionScale
+             : 1.0 / std::sqrt(static_cast<double>(config.headDim));
 }
 
 /// In the explicit form, the cache repeats KV heads for query heads.
 CausalAttention::CausalAttention(const DecoderConfig &config,
                                  AttentionForm form, int64_t layer)
     : form(form), numHeads(config.numHeads), headDim(config.headDim),
+      scale(scaleOf(config)), softCap(config.attentionSoftCap),
       kvCache(reg<nn::KVCache>("kv_cache", layer, layout(),
                                form == AttentionForm::Explicit ? config.numHeads
                                                                : 0)),
-      fused(reg<nn::FlashAttention2>("attention", scaleOf(headDim))),
-      mask(reg<nn::CausalMask>("mask")),
-      softmax(reg<nn::Softmax>("softmax", -1)) {}
+      mask(reg<nn::CausalMask>("mask", config.attentionOf(layer).window)),
+      softmax(reg<nn::Softmax>("softmax", -1)) {
+  if (const int64_t window = config.attentionOf(layer).window)
+    overWindow =
+        reg<nn::FlashAttention2SwaSink>("attention", scale, window, softCap);
+  else
+    overAll =
+        reg<nn::FlashAttention2>("attention", scale, /*causal=*/true, softCap);
+}
+
+Tensor CausalAttention::asHeads(const Tensor &x, int64_t count) const {
+  if (form == AttentionForm::Fused || !x.isValid())
+    return x.view({kSymbolic, count, headDim});
+  return x.view({x.size(0), x.size(1), count, headDim});
+}
 
 Tensor CausalAttention::heads(const nn::Linear &projection, const Tensor &x,
                               int64_t count) const {
@@ -60,13 +80,17 @@ Tensor CausalAttention::attend(const Tensor &q, const Tensor &k,
   auto [keys, values] = kvCache(k, v);
   if (form == AttentionForm::Explicit)
     return stepByStep(q, keys, values);
-  return fused(q, keys, values).view({kSymbolic, numHeads * headDim});
+  Tensor mixed =
+      overWindow ? (*overWindow)(q, keys, values) : (*overAll)(q, keys, values);
+  return mixed.view({kSymbolic, numHeads * headDim});
 }
 
 Tensor CausalAttention::stepByStep(const Tensor &q, const Tensor &k,
                                    const Tensor &v) const {
   Tensor scores = nn::F::matmul(q, k, false, /*transposeB=*/true);
-  scores = scores * scaleOf(headDim);
+  scores = scores * scale;
+  if (softCap > 0)
+    scores = softCapped(scores, softCap);
   Tensor mixed = nn::F::matmul(softmax(mask(scores)), v);
   mixed = mixed.transpose(1, 2);
   if (!mixed.isValid())

@@ -65,6 +65,8 @@ Status RotaryConfig::checkAs(const char *className) const {
   for (double number : {rmsNormEps, ropeTheta})
     if (!std::isfinite(number) || number <= 0)
       return refuse("rmsNormEps and ropeTheta must be positive numbers");
+  if (!layers.empty() && static_cast<int64_t>(layers.size()) != numLayers)
+    return refuse("layers does not have one element per layer");
   if (!ropeFrequencies.empty() &&
       static_cast<int64_t>(ropeFrequencies.size()) != headDim() / 2)
     return refuse(
@@ -94,6 +96,8 @@ Expected<ModelConfig> RotaryConfig::read(const std::string &path,
   rmsNormEps = found.normEps;
   ropeTheta = found.ropeTheta;
   ropeFrequencies = std::move(*frequencies);
+  ropeFactor = found.ropeScaling.attentionFactor;
+  layers = found.layers;
   return found;
 }
 
@@ -111,6 +115,8 @@ DecoderConfig RotaryConfig::decoder(const Status &checked) const {
   config.normEps = rmsNormEps;
   config.ropeTheta = ropeTheta;
   config.tieWordEmbeddings = tieWordEmbeddings;
+  config.ropeScaling.attentionFactor = ropeFactor;
+  config.layers = layers;
   config.ropeFrequencies = ropeFrequencies.empty()
                                ? llmir::ropeFrequencies(config, {})
                                : ropeFrequencies;

@@ -12,10 +12,11 @@ using namespace mllm::models;
 
 const std::vector<const ModelFamily *> &mllm::models::modelFamilies() {
   static const std::vector<const ModelFamily *> families = {
-      &gpt2Family,
-      &llamaFamily,
-      &qwen2Family,
-      &qwen3Family,
+      &cohereFamily,     &cohere2Family, &exaone4Family,   &gemmaFamily,
+      &gemma2Family,     &gemma3Family,  &glm4Family,      &gpt2Family,
+      &gptNeoXFamily,    &graniteFamily, &internLM2Family, &llamaFamily,
+      &ministral3Family, &olmo2Family,   &phi3Family,      &qwen2Family,
+      &qwen3Family,      &seedOSSFamily, &smolLM3Family,   &stableLMFamily,
   };
   return families;
 }

@@ -17,10 +17,26 @@
 
 namespace mllm::models {
 
+extern const ModelFamily cohereFamily;
+extern const ModelFamily cohere2Family;
+extern const ModelFamily exaone4Family;
+extern const ModelFamily gemmaFamily;
+extern const ModelFamily gemma2Family;
+extern const ModelFamily gemma3Family;
+extern const ModelFamily glm4Family;
 extern const ModelFamily gpt2Family;
+extern const ModelFamily gptNeoXFamily;
+extern const ModelFamily graniteFamily;
+extern const ModelFamily internLM2Family;
 extern const ModelFamily llamaFamily;
+extern const ModelFamily ministral3Family;
+extern const ModelFamily olmo2Family;
+extern const ModelFamily phi3Family;
 extern const ModelFamily qwen2Family;
 extern const ModelFamily qwen3Family;
+extern const ModelFamily seedOSSFamily;
+extern const ModelFamily smolLM3Family;
+extern const ModelFamily stableLMFamily;
 
 } // namespace mllm::models
 

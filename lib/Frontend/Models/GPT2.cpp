@@ -32,8 +32,8 @@ static nn::Storage conv1D() {
 /// The slice of c_attn for queries (0), keys (1) or values (2).
 static nn::Storage partOfAttention(const DecoderConfig &config, int64_t index) {
   nn::Storage storage = conv1D();
-  storage.firstRow = index * config.hiddenSize;
-  storage.sharedRows = 3 * config.hiddenSize;
+  storage.place.first = index * config.hiddenSize;
+  storage.place.rows = 3 * config.hiddenSize;
   return storage;
 }
 

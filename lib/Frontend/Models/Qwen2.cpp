@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Qwen2 and Qwen2.5: the family, and QWen with explicit attention.
+// Qwen1.5, Qwen2 and Qwen2.5: the family, and QWen with explicit attention.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,17 +37,17 @@ llmir::Expected<QWenConfig> QWenConfig::fromFile(const std::string &path) {
   return config;
 }
 
-static LlamaVariant variant() {
-  LlamaVariant result;
-  result.qkvBias = true;
-  return result;
+static DecoderConfig withBiases(DecoderConfig config) {
+  config.qkvBias = true;
+  return config;
 }
 
 QWenForCausalLM::QWenForCausalLM(const QWenConfig &config)
-    : ExplicitLlama(config, config.check(), variant()) {}
+    : ExplicitDecoder(withBiases(config.decoder(config.check())),
+                      config.check(), DecoderForm()) {}
 
 static std::unique_ptr<nn::Module> build(const DecoderConfig &config) {
-  return std::make_unique<LlamaDecoder>(config, variant());
+  return std::make_unique<Decoder>(withBiases(config), DecoderForm());
 }
 
 const ModelFamily models::qwen2Family = {"qwen2", "Qwen2ForCausalLM", build};

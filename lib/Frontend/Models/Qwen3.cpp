@@ -40,21 +40,24 @@ llmir::Expected<Qwen3Config> Qwen3Config::fromFile(const std::string &path) {
   return config;
 }
 
-static LlamaVariant variantOf(bool qkvBias, bool outputBias) {
-  LlamaVariant variant;
-  variant.qkvBias = qkvBias;
-  variant.outputBias = outputBias;
-  variant.qkNorm = true;
-  return variant;
+static DecoderForm form() {
+  DecoderForm result;
+  result.qkNorm = DecoderForm::QKNorm::Heads;
+  return result;
+}
+
+static DecoderConfig withBiases(const Qwen3Config &config) {
+  DecoderConfig result = config.decoder(config.check());
+  result.qkvBias = config.qkvBias;
+  result.attentionOutputBias = config.outputBias;
+  return result;
 }
 
 Qwen3ForCausalLM::Qwen3ForCausalLM(const Qwen3Config &config)
-    : ExplicitLlama(config, config.check(),
-                    variantOf(config.qkvBias, config.outputBias)) {}
+    : ExplicitDecoder(withBiases(config), config.check(), form()) {}
 
 static std::unique_ptr<nn::Module> build(const DecoderConfig &config) {
-  return std::make_unique<LlamaDecoder>(
-      config, variantOf(config.qkvBias, config.attentionOutputBias));
+  return std::make_unique<Decoder>(config, form());
 }
 
 const ModelFamily models::qwen3Family = {"qwen3", "Qwen3ForCausalLM", build};

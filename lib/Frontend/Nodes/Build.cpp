@@ -368,7 +368,7 @@ op_ptr_t IRContextImpl::buildSubGraph(const std::string &name,
 }
 
 /// True if a value dominates `op`.
-static bool isMadeBefore(Value value, Operation *op) {
+static bool isDefinedBefore(Value value, Operation *op) {
   // An op must not capture values in a region isolated from above.
   Operation *scope = op->getParentOp();
   while (scope && !scope->hasTrait<OpTrait::IsIsolatedFromAbove>())
@@ -387,7 +387,7 @@ std::string IRContextImpl::whyOutOfOrder(Operation *op) {
   DominanceInfo dominance(op->getParentOp());
   bool isInOrder =
       llvm::all_of(op->getOperands(),
-                   [&](Value value) { return isMadeBefore(value, op); }) &&
+                   [&](Value value) { return isDefinedBefore(value, op); }) &&
       llvm::all_of(op->getUsers(), [&](Operation *user) {
         return dominance.properlyDominates(op, user);
       });

@@ -246,7 +246,7 @@ void IRContext::resetRegion(const region_ptr_t &region) {
       isForeign ? nullptr : IRContextImpl::unwrap(region.get());
   if (region && !found && !isForeign)
     impl_->fail("ops cannot be created in a region that is no longer in the "
-                "IR; they go to the module");
+                "IR; they are added to the module");
   impl_->region = found;
   impl_->place = nullptr;
 }

@@ -124,7 +124,7 @@ op_ptr_t Node::nextOp() const {
 }
 
 op_ptr_t Node::belongsTo() const {
-  if (refuseDead("the op around it"))
+  if (refuseDead("its parent op"))
     return nullptr;
   if (Operation *op = operationOf(*this))
     return owner_->wrap(op->getParentOp());
@@ -417,7 +417,7 @@ std::string Val::name() const {
 }
 
 op_ptr_t Val::producerOp() const {
-  if (refuseDead("what makes it"))
+  if (refuseDead("its producer"))
     return nullptr;
   return IRContextImpl::of(*this)->wrap(
       IRContextImpl::unwrap(this).getDefiningOp());
@@ -485,7 +485,7 @@ const std::list<val_ptr_t> &Region::outputs() {
 }
 
 op_ptr_t Region::belongsTo() const {
-  mlir::Region *region = aliveOrReport(this, "the op around it");
+  mlir::Region *region = aliveOrReport(this, "its parent op");
   return region ? owner_->wrap(region->getParentOp()) : nullptr;
 }
 
@@ -536,7 +536,7 @@ OpList::iterator &OpList::iterator::operator++() {
   Operation *op = IRContextImpl::unwrap(op_.get());
   if (!op) {
     reportError(op_ ? "the iteration ends at " + op_->describe() +
-                          ", which was removed; IRWriter::walk goes on"
+                          ", which was removed; IRWriter::walk continues"
                     : std::string("an iterator was advanced beyond the end"));
     op_ = nullptr;
     return *this;
@@ -556,7 +556,7 @@ OpList::iterator &OpList::iterator::operator--() {
   Operation *op = IRContextImpl::unwrap(op_.get());
   if (!op) {
     reportError("the iteration ends at " + op_->describe() +
-                ", which was removed; IRWriter::walk goes on");
+                ", which was removed; IRWriter::walk continues");
     op_ = nullptr;
     return *this;
   }

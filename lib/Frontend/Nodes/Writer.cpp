@@ -153,17 +153,17 @@ bool IRWriter::insertOpAtPos(const op_ptr_t &target, Position position,
   IRContextImpl &impl = context->impl();
   if (impl.refuseForeign(target) || impl.refuseForeign(op))
     return false;
-  Operation *beside = IRContextImpl::unwrap(target);
-  if (!beside || !beside->getBlock())
+  Operation *anchor = IRContextImpl::unwrap(target);
+  if (!anchor || !anchor->getBlock())
     return impl.fail("an op cannot be moved next to " +
                      (target ? target->describe() : std::string("null")));
-  if (IRContextImpl::unwrap(op) == beside)
+  if (IRContextImpl::unwrap(op) == anchor)
     return true;
-  return moveChecked(impl, op, beside->getParentRegion(), [&](Operation *each) {
+  return moveChecked(impl, op, anchor->getParentRegion(), [&](Operation *each) {
     if (position == AFTER)
-      impl.rewriter().moveOpAfter(each, beside);
+      impl.rewriter().moveOpAfter(each, anchor);
     else
-      impl.rewriter().moveOpBefore(each, beside);
+      impl.rewriter().moveOpBefore(each, anchor);
   });
 }
 
@@ -326,7 +326,7 @@ bool IRWriter::removeValue(const val_ptr_t &handle) {
         (Twine("@") + subgraph.getSymName() + " passes it in a call").str());
   std::string name = handle->describe();
   if (failed(subgraph.eraseArgument(argument.getArgNumber())))
-    return refuse("the subgraph keeps it");
+    return refuse("it cannot be removed from its subgraph");
   impl.forgetValue(value, std::move(name));
   return true;
 }

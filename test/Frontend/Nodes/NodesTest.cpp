@@ -107,7 +107,7 @@ TEST_F(NodesTest, RemovedNodesAreDeadAndSayWhatTheyWere) {
   EXPECT_EQ(add->operand(0), nullptr);
   expectError("its operands was queried of linalg.AddOp");
   EXPECT_EQ(sum->producerOp(), nullptr);
-  expectError("what makes it was queried of result 0 of linalg.AddOp");
+  expectError("its producer was queried of result 0 of linalg.AddOp");
   EXPECT_FALSE(writer->removeOp(add));
   expectError("linalg.AddOp cannot be removed: it is not in the IR");
   EXPECT_EQ(writer->create<linalg::NegOp>(sum), nullptr);

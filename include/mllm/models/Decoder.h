@@ -1,0 +1,214 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Decoders with rotary positions as modules. The families differ in the names
+// of their modules, which are those of the tensors in a Hugging Face model
+// directory, and in a few choices (DecoderForm).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLLM_MODELS_DECODER_H
+#define MLLM_MODELS_DECODER_H
+
+#include "mllm/models/Attention.h"
+#include "mllm/models/Config.h"
+#include "mllm/nn/Layers.h"
+
+#include <optional>
+
+namespace mllm::models {
+
+/// The names of a decoder's modules. A norm without a name does not exist.
+struct DecoderNames {
+  std::string model = "model";
+  std::string embedding = "embed_tokens";
+  std::string norm = "norm"; ///< Of the result of the last layer.
+  std::string head = "lm_head";
+
+  // In model.layers.N.
+  std::string attentionNorm = "input_layernorm"; ///< Of attention's input.
+  std::string afterAttention = {};               ///< Of its result.
+  std::string attention = "self_attn";
+  std::string mlpNorm = "post_attention_layernorm"; ///< Of the MLP's input.
+  std::string afterMLP = {};                        ///< Of its result.
+  std::string mlp = "mlp";
+
+  // In the attention.
+  std::string query = "q_proj", key = "k_proj", value = "v_proj";
+  std::string output = "o_proj";
+  std::string queryNorm = "q_norm", keyNorm = "k_norm";
+
+  // In the MLP.
+  std::string gate = "gate_proj", up = "up_proj", down = "down_proj";
+};
+
+/// What distinguishes a family, and the traced form.
+struct DecoderForm {
+  enum class QKNorm {
+    None,
+    Heads, ///< RMSNorm over each q and k head before rotation.
+    Rows,  ///< RMSNorm over all heads of a token together.
+  };
+  /// How checkpoints store queries, keys and values. The names of layers that
+  /// share a tensor consist of its name and one for the part: "qkv_proj.q".
+  enum class Rows {
+    Separate,    ///< Three tensors.
+    Consecutive, ///< One tensor: all queries, all keys, all values.
+    /// One tensor: for each key head its queries, its key and its value.
+    Grouped,
+  };
+  DecoderNames names = {};
+  bool usesLayerNorm = false; ///< Not RMSNorm.
+  bool normBias = false;      ///< Of LayerNorm.
+  QKNorm qkNorm = QKNorm::None;
+  bool isGated = true; ///< down(act(gate x) * up x), not down(act(up x)).
+  Rows qkv = Rows::Separate, qkvInGGUF = Rows::Separate;
+  /// Gate and up projections are one tensor in checkpoints, gate first.
+  bool sharesGateAndUp = false;
+  AttentionForm form = AttentionForm::Fused;
+};
+
+/// RMSNorm or LayerNorm; null if the family has none at this place.
+class DecoderNorm {
+public:
+  DecoderNorm() = default;
+  DecoderNorm(nn::RMSNorm norm) : rms(std::move(norm)) {}
+  DecoderNorm(nn::LayerNorm norm) : layer(std::move(norm)) {}
+
+  explicit operator bool() const { return rms || layer; }
+  /// x […, columns] -> same shape
+  Tensor operator()(const Tensor &x) const;
+
+private:
+  std::optional<nn::RMSNorm> rms;
+  std::optional<nn::LayerNorm> layer;
+};
+
+/// Base of modules with norms.
+class DecoderModule : public nn::Module {
+protected:
+  explicit DecoderModule(std::string name = {}) : Module(std::move(name)) {}
+  /// Creates a norm of the kind that the family has.
+  DecoderNorm regNorm(const DecoderConfig &config, const DecoderForm &form,
+                      const std::string &name);
+};
+
+/// x [(B,) T, hidden], and the factors of queries [T, 1, 1] if they grow with
+/// their position -> shape of x
+class DecoderAttention : public CausalAttention {
+public:
+  DecoderAttention(const DecoderConfig &config, const DecoderForm &form,
+                   int64_t layer);
+  std::vector<Tensor> forwardAll(const std::vector<Tensor> &inputs) override;
+
+private:
+  int64_t numHeads, numKVHeads;
+  bool normalizesRows;
+  nn::Linear query, key, value, output;
+  std::optional<nn::RMSNorm> queryNorm, keyNorm;
+  std::optional<nn::RoPE> rope;
+};
+
+/// down(act(gate x) * up x) or down(act(up x)): x […, hidden] -> same shape
+class DecoderMLP : public nn::Module {
+public:
+  DecoderMLP(const DecoderConfig &config, const DecoderForm &form);
+  Tensor forward(const Tensor &x) override;
+
+private:
+  Tensor activate(const Tensor &x) const;
+
+  std::optional<nn::Linear> gate;
+  nn::Linear up, down;
+  std::optional<nn::SiLU> silu;
+  std::optional<nn::GELU> gelu;
+};
+
+/// The inputs and the result are those of DecoderAttention.
+class DecoderLayer : public DecoderModule {
+public:
+  DecoderLayer(const DecoderConfig &config, const DecoderForm &form,
+               int64_t layer);
+  std::vector<Tensor> forwardAll(const std::vector<Tensor> &inputs) override;
+
+private:
+  Tensor feedForward(const Tensor &x);
+
+  double residualScale;
+  bool isParallel;
+  DecoderNorm attentionNorm;
+  DecoderAttention attention;
+  DecoderNorm afterAttention, mlpNorm;
+  DecoderMLP mlp;
+  DecoderNorm afterMLP;
+};
+
+/// ids [(B,) T] -> [(B,) T, hidden]
+class DecoderModel : public DecoderModule {
+public:
+  DecoderModel(const DecoderConfig &config, const DecoderForm &form,
+               std::string name = {});
+  Tensor forward(const Tensor &ids) override;
+  const nn::Parameter &embeddingTable() const { return embedding.weight(); }
+
+private:
+  Tensor queryFactors(const Tensor &ids) const;
+
+  double embeddingScale, queryGrowth;
+  int64_t queryGrowthContext;
+  nn::Embedding embedding;
+  nn::Positions positions;
+  std::vector<DecoderLayer> layers;
+  DecoderNorm norm;
+};
+
+/// The output projection, with the scale and the soft cap of logits.
+class DecoderHead {
+public:
+  DecoderHead(const DecoderConfig &config, nn::Linear projection)
+      : scale(config.logitScale), softCap(config.logitSoftCap),
+        projection(std::move(projection)) {}
+
+  /// x […, hidden] -> logits […, vocabulary]
+  Tensor operator()(const Tensor &x) const;
+
+private:
+  double scale, softCap;
+  nn::Linear projection;
+};
+
+/// The whole model as `llmir compile` traces it, with the decoder as a
+/// subgraph: ids [T] -> logits [T, vocabulary]
+class Decoder : public nn::Module {
+public:
+  Decoder(const DecoderConfig &config, const DecoderForm &form);
+  Tensor forward(const Tensor &ids) override;
+
+private:
+  DecoderModel model;
+  DecoderHead head;
+};
+
+/// The whole model with explicit attention, one subgraph @model with layers in
+/// it: ids [B, T] -> logits [B, T, vocabulary].
+/// An invalid config creates a module with an error status.
+class ExplicitDecoder : public DecoderModel {
+public:
+  Tensor forward(const Tensor &ids) override;
+
+protected:
+  ExplicitDecoder(const DecoderConfig &config, const llmir::Status &checked,
+                  const DecoderForm &form);
+
+private:
+  DecoderHead head;
+};
+
+} // namespace mllm::models
+
+#endif // MLLM_MODELS_DECODER_H

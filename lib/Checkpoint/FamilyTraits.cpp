@@ -1,0 +1,133 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "FamilyTraits.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+using namespace llmir;
+
+using Is = FamilyTraits;
+
+/// Names of GGUF in the order of their first row.
+static constexpr FamilyTraits table[] = {
+    {"gpt2", "gpt2"},
+    {"llama", "llama", Is::PairsInGGUF | Is::HasOutputBias | Is::HasMLPBias},
+    {"mistral", "llama", Is::PairsInGGUF},
+    {"qwen2", "qwen2", Is::HasQKVBias | Is::WindowIsOptional},
+    {"qwen3", "qwen3",
+     Is::HasQKNorm | Is::HasOutputBias | Is::WindowIsOptional},
+    {"smollm3", "smollm3",
+     Is::PairsInGGUF | Is::HasOutputBias | Is::HasMLPBias |
+         Is::EveryFourthIsUnrotated | Is::WindowIsOptional},
+    {"phi3", "phi3"},
+    {"gemma", "gemma",
+     Is::UsesGELU | Is::HasUnitOffset | Is::ScalesEmbedding |
+         Is::HasOutputBias},
+    {"gemma2", "gemma2",
+     Is::UsesGELU | Is::HasUnitOffset | Is::ScalesEmbedding |
+         Is::HasOutputBias | Is::HasSoftCaps,
+     2},
+    {"gemma3_text", "gemma3",
+     Is::UsesGELU | Is::HasUnitOffset | Is::ScalesEmbedding |
+         Is::HasOutputBias | Is::HasSoftCaps | Is::HasQKNorm |
+         Is::HasLocalRotation,
+     6},
+    {"olmo2", "olmo2", Is::HasQKNorm | Is::HasOutputBias | Is::HasLocalRotation,
+     4},
+    {"olmo3", "olmo2", Is::HasQKNorm | Is::HasOutputBias | Is::HasLocalRotation,
+     4},
+    {"granite", "granite",
+     Is::PairsInGGUF | Is::HasOutputBias | Is::HasMLPBias | Is::DividesLogits},
+    {"internlm2", "internlm2", Is::PairsInGGUF | Is::HasOutputBias, 0, 1.0,
+     "output"},
+    {"stablelm", "stablelm", Is::UsesLayerNorm, 0, 0.25},
+    {"gpt_neox", "gptneox",
+     Is::UsesLayerNorm | Is::UsesExactGELU | Is::HasOutputBias | Is::IsParallel,
+     0, 0.25, "embed_out"},
+    {"cohere", "command-r",
+     Is::PairsInFolder | Is::PairsInGGUF | Is::UsesLayerNorm |
+         Is::HasOutputBias | Is::IsParallel},
+    {"cohere2", "cohere2",
+     Is::PairsInFolder | Is::PairsInGGUF | Is::UsesLayerNorm |
+         Is::HasOutputBias | Is::IsParallel | Is::FullIsUnrotated,
+     4},
+    {"glm4", "glm4", Is::PairsInFolder | Is::PairsInGGUF, 0, 0.5},
+    {"exaone4", "exaone4", Is::HasQKNorm | Is::FullIsUnrotated, 4},
+    {"seed_oss", "seed_oss", Is::HasMLPBias},
+    {"ministral3", "mistral3", Is::PairsInGGUF},
+};
+
+const FamilyTraits *llmir::findModelType(std::string_view modelType) {
+  for (const FamilyTraits &row : table)
+    if (row.modelType == modelType)
+      return &row;
+  return nullptr;
+}
+
+const FamilyTraits *llmir::findFamily(std::string_view architecture) {
+  for (const FamilyTraits &row : table)
+    if (row.family == architecture)
+      return &row;
+  return nullptr;
+}
+
+/// The least number of insertions, deletions and replacements of characters
+/// that turn one name into the other.
+static size_t editDistance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j)
+    row[j] = j;
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i + 1);
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+/// How much a supported name differs from the one in the file. The names of a
+/// vendor's models have a common start.
+static int64_t difference(std::string_view name, std::string_view known) {
+  size_t common = 0;
+  while (common < name.size() && common < known.size() &&
+         name[common] == known[common])
+    ++common;
+  return static_cast<int64_t>(editDistance(name, known)) -
+         2 * static_cast<int64_t>(common);
+}
+
+static std::string nearest(std::string_view name,
+                           std::string_view FamilyTraits::*member) {
+  constexpr size_t longest = 64; // Of a name from a file.
+  name = name.substr(0, longest);
+  std::vector<std::string_view> names;
+  for (const FamilyTraits &row : table)
+    if (std::find(names.begin(), names.end(), row.*member) == names.end())
+      names.push_back(row.*member);
+  std::sort(names.begin(), names.end(),
+            [&](std::string_view a, std::string_view b) {
+              return std::pair(difference(name, a), a) <
+                     std::pair(difference(name, b), b);
+            });
+  return std::string(names[0]) + ", " + std::string(names[1]) + " and " +
+         std::string(names[2]);
+}
+
+std::string llmir::nearestModelTypes(std::string_view name) {
+  return nearest(name, &FamilyTraits::modelType);
+}
+
+std::string llmir::nearestFamilies(std::string_view name) {
+  return nearest(name, &FamilyTraits::family);
+}

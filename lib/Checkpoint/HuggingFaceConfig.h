@@ -1,0 +1,88 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The reader of config.json.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_CHECKPOINT_HUGGINGFACECONFIG_H
+#define LLMIR_LIB_CHECKPOINT_HUGGINGFACECONFIG_H
+
+#include "ConfigChecks.h"
+#include "FamilyTraits.h"
+
+namespace llmir {
+
+/// Reads one config.json into a ModelConfig, group by group.
+class HuggingFaceConfig {
+public:
+  /// `whole`: of a multimodal model, of which `json` is the text part.
+  HuggingFaceConfig(const JsonReader &json, bool hasOutputProjection,
+                    const JsonReader *whole = nullptr)
+      : json(json), hasOutputProjection(hasOutputProjection), whole(whole) {}
+
+  Expected<ModelConfig> read(const Json *generation);
+  /// Reads the properties that models of all architectures have.
+  Expected<ModelConfig> readOfAny(const Json *generation);
+
+private:
+  using Trait = FamilyTraits::Trait;
+
+  Status readArchitecture();
+  Status readSizes();
+  Status readGPT2Sizes();
+  Status readGPT2Switches();
+  Status readTokens(const Json *generation);
+  Status readGeneration(const JsonReader &generation);
+  Status check();
+
+  // HuggingFaceSwitches.cpp
+  Status readSwitches();
+  Status readActivation();
+  Status readBiases();
+  Status readScales();
+  Status readScale(double &target, std::string_view key, double otherwise);
+
+  // HuggingFaceAttention.cpp
+  Status readLayers();
+  Status readWindow(int64_t &window) const;
+  Status readWindowedLayers(int64_t window, std::vector<bool> &windowed) const;
+  Status readWindowPeriod(int64_t &period) const;
+  Status readRotatedLayers();
+  Status readRope();
+  Status readRopeGroup(const JsonReader &rope);
+  Status readLocalRope();
+  Status readRopeScaling(const JsonReader &rope, bool typeRequired);
+  Status readLlama3(const JsonReader &rope);
+  Status readYarn(const JsonReader &rope);
+  Status readLongRope(const JsonReader &rope);
+  Status readFactors(const JsonReader &rope, std::string_view key,
+                     std::vector<double> &factors) const;
+  Status readOriginalContext(const JsonReader &rope);
+  Status readRotaryShare(const JsonReader &where, double &share) const;
+  Status readQueryGrowth(const JsonReader &rope);
+
+  bool has(Trait trait) const { return family->has(trait); }
+  Status unsupported(const JsonReader &where, std::string_view key,
+                     const std::string &problem,
+                     const std::string &advice = {}) const {
+    return where.failure(StatusCode::Unsupported, key, problem, advice);
+  }
+
+  const JsonReader &json;
+  bool hasOutputProjection;
+  const JsonReader *whole;
+  const FamilyTraits *family = nullptr; ///< Set by readArchitecture().
+  std::string ropePath; ///< "rope_scaling." or "rope_parameters.".
+  std::string thetaName = "rope_theta";
+  ModelConfig config;
+};
+
+} // namespace llmir
+
+#endif // LLMIR_LIB_CHECKPOINT_HUGGINGFACECONFIG_H

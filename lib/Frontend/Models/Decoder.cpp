@@ -1,0 +1,306 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+#include "mllm/models/Decoder.h"
+
+#include "BatchOfIds.h"
+
+using namespace mllm;
+using namespace mllm::models;
+
+//===----------------------------------------------------------------------===//
+// Norms and soft caps
+//===----------------------------------------------------------------------===//
+
+Tensor DecoderNorm::operator()(const Tensor &x) const {
+  if (rms)
+    return (*rms)(x);
+  return layer ? (*layer)(x) : x;
+}
+
+DecoderNorm DecoderModule::regNorm(const DecoderConfig &config,
+                                   const DecoderForm &form,
+                                   const std::string &name) {
+  if (form.usesLayerNorm)
+    return reg<nn::LayerNorm>(name, std::vector<int64_t>{config.hiddenSize},
+                              config.normEps, /*affine=*/true, form.normBias);
+  return reg<nn::RMSNorm>(name, config.hiddenSize, config.normEps,
+                          config.normUnitOffset);
+}
+
+//===----------------------------------------------------------------------===//
+// Attention
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Queries (0), keys (1) and values (2) in checkpoints.
+class StoredHeads {
+public:
+  StoredHeads(const DecoderConfig &config, const DecoderForm &form)
+      : form(form), headDim(config.headDim),
+        counts{config.numHeads, config.numKVHeads, config.numKVHeads} {}
+
+  int64_t rows(size_t part) const { return counts[part] * headDim; }
+
+  nn::Storage of(size_t part) const {
+    nn::Storage storage;
+    storage.rotatedHeads = part < 2 ? counts[part] : 0;
+    if (form.qkv != DecoderForm::Rows::Separate)
+      storage.place = place(form.qkv, part);
+    if (form.qkvInGGUF != form.qkv)
+      storage.placeInGGUF = place(form.qkvInGGUF, part);
+    return storage;
+  }
+
+private:
+  nn::StoredPlace place(DecoderForm::Rows stored, size_t part) const {
+    nn::StoredPlace place;
+    if (stored == DecoderForm::Rows::Separate)
+      return place;
+    place.rows = rows(0) + rows(1) + rows(2);
+    if (stored == DecoderForm::Rows::Consecutive) {
+      for (size_t i = 0; i < part; ++i)
+        place.first += rows(i);
+      return place;
+    }
+    const int64_t perGroup = counts[0] / counts[1];
+    place.first = (part == 0 ? 0 : perGroup + int64_t(part) - 1) * headDim;
+    place.groupRows = (part == 0 ? perGroup : 1) * headDim;
+    place.groupStride = (perGroup + 2) * headDim;
+    return place;
+  }
+
+  const DecoderForm &form;
+  int64_t headDim;
+  int64_t counts[3];
+};
+} // namespace
+
+DecoderAttention::DecoderAttention(const DecoderConfig &config,
+                                   const DecoderForm &form, int64_t layer)
+    : CausalAttention(config, form.form, layer), numHeads(config.numHeads),
+      numKVHeads(config.numKVHeads),
+      normalizesRows(form.qkNorm == DecoderForm::QKNorm::Rows),
+      query(reg<nn::Linear>(form.names.query, config.hiddenSize,
+                            StoredHeads(config, form).rows(0), config.qkvBias,
+                            StoredHeads(config, form).of(0))),
+      key(reg<nn::Linear>(form.names.key, config.hiddenSize,
+                          StoredHeads(config, form).rows(1), config.qkvBias,
+                          StoredHeads(config, form).of(1))),
+      value(reg<nn::Linear>(form.names.value, config.hiddenSize,
+                            StoredHeads(config, form).rows(2), config.qkvBias,
+                            StoredHeads(config, form).of(2))),
+      output(reg<nn::Linear>(form.names.output, numHeads * config.headDim,
+                             config.hiddenSize, config.attentionOutputBias)) {
+  const llmir::LayerAttention own = config.attentionOf(layer);
+  if (own.rotation == llmir::LayerAttention::Local)
+    rope =
+        reg<nn::RoPE>("rotary_emb", config.localRopeFrequencies, 1.0, layout());
+  else if (own.rotation == llmir::LayerAttention::Global)
+    rope = reg<nn::RoPE>("rotary_emb", config.ropeFrequencies,
+                         config.ropeScaling.attentionFactor, layout());
+  if (form.qkNorm == DecoderForm::QKNorm::None)
+    return;
+  auto makeNorm = [&](const std::string &name, int64_t heads) {
+    return reg<nn::RMSNorm>(name, (normalizesRows ? heads : 1) * config.headDim,
+                            config.normEps, config.normUnitOffset);
+  };
+  queryNorm = makeNorm(form.names.queryNorm, numHeads);
+  keyNorm = makeNorm(form.names.keyNorm, numKVHeads);
+}
+
+std::vector<Tensor>
+DecoderAttention::forwardAll(const std::vector<Tensor> &inputs) {
+  const Tensor &x = inputs[0];
+  Tensor q = normalizesRows ? query(x) : heads(query, x, numHeads);
+  Tensor k = normalizesRows ? key(x) : heads(key, x, numKVHeads);
+  Tensor v = heads(value, x, numKVHeads);
+  if (queryNorm) {
+    q = (*queryNorm)(q);
+    k = (*keyNorm)(k);
+  }
+  if (normalizesRows) {
+    q = asHeads(q, numHeads);
+    k = asHeads(k, numKVHeads);
+  }
+  q = toLayout(q);
+  k = toLayout(k);
+  v = toLayout(v);
+  if (rope) {
+    q = (*rope)(q);
+    k = (*rope)(k);
+  }
+  if (inputs.size() > 1)
+    q = q * inputs[1];
+  return {output(attend(q, k, v))};
+}
+
+//===----------------------------------------------------------------------===//
+// MLP
+//===----------------------------------------------------------------------===//
+
+/// Gate (0) and up projection (1) in checkpoints.
+static nn::Storage storedGateOrUp(const DecoderConfig &config,
+                                  const DecoderForm &form, int64_t part) {
+  nn::Storage storage;
+  if (form.sharesGateAndUp) {
+    storage.place.first = part * config.intermediateSize;
+    storage.place.rows = 2 * config.intermediateSize;
+  }
+  return storage;
+}
+
+DecoderMLP::DecoderMLP(const DecoderConfig &config, const DecoderForm &form)
+    : gate(form.isGated ? std::optional(reg<nn::Linear>(
+                              form.names.gate, config.hiddenSize,
+                              config.intermediateSize, config.mlpBias,
+                              storedGateOrUp(config, form, 0)))
+                        : std::nullopt),
+      up(reg<nn::Linear>(form.names.up, config.hiddenSize,
+                         config.intermediateSize, config.mlpBias,
+                         storedGateOrUp(config, form, 1))),
+      down(reg<nn::Linear>(form.names.down, config.intermediateSize,
+                           config.hiddenSize, config.mlpBias)) {
+  if (config.activation == llmir::Activation::SiLU)
+    silu = reg<nn::SiLU>("act_fn");
+  else
+    gelu = reg<nn::GELU>("act_fn", /*exact=*/config.activation ==
+                                       llmir::Activation::GELU);
+}
+
+Tensor DecoderMLP::activate(const Tensor &x) const {
+  return silu ? (*silu)(x) : (*gelu)(x);
+}
+
+Tensor DecoderMLP::forward(const Tensor &x) {
+  if (!gate)
+    return down(activate(up(x)));
+  Tensor opened = activate((*gate)(x));
+  Tensor all = up(x);
+  return down(opened * all);
+}
+
+//===----------------------------------------------------------------------===//
+// Decoder layer
+//===----------------------------------------------------------------------===//
+
+DecoderLayer::DecoderLayer(const DecoderConfig &config, const DecoderForm &form,
+                           int64_t layer)
+    : residualScale(config.residualScale), isParallel(config.parallelResidual),
+      attention(
+          reg<DecoderAttention>(form.names.attention, config, form, layer)),
+      mlp(reg<DecoderMLP>(form.names.mlp, config, form)) {
+  auto norm = [&](const std::string &name) {
+    return name.empty() ? DecoderNorm() : regNorm(config, form, name);
+  };
+  attentionNorm = norm(form.names.attentionNorm);
+  afterAttention = norm(form.names.afterAttention);
+  mlpNorm = norm(form.names.mlpNorm);
+  afterMLP = norm(form.names.afterMLP);
+}
+
+Tensor DecoderLayer::feedForward(const Tensor &x) {
+  Tensor result = afterMLP(mlp(x));
+  return residualScale == 1 ? result : result * residualScale;
+}
+
+std::vector<Tensor>
+DecoderLayer::forwardAll(const std::vector<Tensor> &inputs) {
+  std::vector<Tensor> attended = inputs;
+  const Tensor &x = inputs[0];
+  Tensor h = attentionNorm(x);
+  attended[0] = h;
+  Tensor mixed = afterAttention(attention.call(attended)[0]);
+  if (residualScale != 1)
+    mixed = mixed * residualScale;
+  if (!isParallel) {
+    Tensor y = x + mixed;
+    return {y + feedForward(mlpNorm(y))};
+  }
+  // Without a norm of its own, the MLP has the input of the attention.
+  Tensor inner = feedForward(mlpNorm ? mlpNorm(x) : h);
+  Tensor y = x + mixed;
+  return {y + inner};
+}
+
+//===----------------------------------------------------------------------===//
+// The whole model
+//===----------------------------------------------------------------------===//
+
+DecoderModel::DecoderModel(const DecoderConfig &config, const DecoderForm &form,
+                           std::string name)
+    : DecoderModule(std::move(name)), embeddingScale(config.embeddingScale),
+      queryGrowth(config.queryGrowth),
+      queryGrowthContext(config.queryGrowthContext),
+      embedding(reg<nn::Embedding>(form.names.embedding, config.vocabSize,
+                                   config.hiddenSize)),
+      positions(reg<nn::Positions>("positions")),
+      layers(regList<DecoderLayer>(
+          "layers", config.numLayers,
+          [&](int64_t i) { return DecoderLayer(config, form, i); })),
+      norm(regNorm(config, form, form.names.norm)) {}
+
+/// 1 + growth * ln(1 + floor(position / context)): ids [T] -> [T, 1, 1]
+Tensor DecoderModel::queryFactors(const Tensor &ids) const {
+  Tensor turn =
+      (positions(ids) / static_cast<double>(queryGrowthContext)).to(kFp32);
+  return (nn::F::log(turn + 1.0) * queryGrowth + 1.0).view({kSymbolic, 1, 1});
+}
+
+Tensor DecoderModel::forward(const Tensor &ids) {
+  Tensor x = embedding(ids);
+  if (embeddingScale != 1)
+    x = x * embeddingScale;
+  if (queryGrowth == 0) {
+    for (DecoderLayer &layer : layers)
+      x = layer(x);
+    return norm(x);
+  }
+  Tensor factors = queryFactors(ids);
+  for (DecoderLayer &layer : layers)
+    x = layer.call({x, factors})[0];
+  return norm(x);
+}
+
+Tensor DecoderHead::operator()(const Tensor &x) const {
+  // A scale before the projection, which is linear, has fewer values.
+  Tensor logits = projection(scale == 1 ? x : x * scale);
+  return softCap == 0 ? logits : softCapped(logits, softCap);
+}
+
+Decoder::Decoder(const DecoderConfig &config, const DecoderForm &form)
+    : model(reg<DecoderModel>(form.names.model, config, form)),
+      head(config,
+           config.tieWordEmbeddings
+               ? reg<nn::Linear>(form.names.head, model.embeddingTable())
+               : reg<nn::Linear>(form.names.head, config.hiddenSize,
+                                 config.vocabSize, /*bias=*/false)) {}
+
+Tensor Decoder::forward(const Tensor &ids) { return head(model(ids)); }
+
+static DecoderForm explicitly(DecoderForm form) {
+  form.form = AttentionForm::Explicit;
+  return form;
+}
+
+ExplicitDecoder::ExplicitDecoder(const DecoderConfig &config,
+                                 const llmir::Status &checked,
+                                 const DecoderForm &form)
+    : DecoderModel(config, explicitly(form), form.names.model),
+      head(config,
+           config.tieWordEmbeddings
+               ? regAbsolute<nn::Linear>(form.names.head, embeddingTable())
+               : regAbsolute<nn::Linear>(form.names.head, config.hiddenSize,
+                                         config.vocabSize,
+                                         /*bias=*/false)) {
+  refuse(checked);
+}
+
+Tensor ExplicitDecoder::forward(const Tensor &ids) {
+  if (!isBatchOfIds(ids))
+    return {};
+  return head(DecoderModel::forward(ids));
+}

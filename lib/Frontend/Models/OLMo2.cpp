@@ -1,0 +1,40 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// OLMo 2 and 3 (arXiv:2501.00656, 2512.13961): the results of attention and MLP
+// are normalized, not their inputs, and so are all queries of a token together,
+// and all its keys.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FamilyTable.h"
+
+#include "mllm/models/Decoder.h"
+
+using namespace mllm;
+using namespace mllm::models;
+
+static DecoderForm form() {
+  DecoderForm form;
+  form.names.attentionNorm = form.names.mlpNorm = "";
+  form.names.afterAttention = "post_attention_layernorm";
+  form.names.afterMLP = "post_feedforward_layernorm";
+  form.qkNorm = DecoderForm::QKNorm::Rows;
+  return form;
+}
+
+static std::unique_ptr<nn::Module> build(const DecoderConfig &config) {
+  return std::make_unique<Decoder>(config, form());
+}
+
+const ModelFamily models::olmo2Family = {
+    "olmo2",
+    "Olmo2ForCausalLM",
+    build,
+    {{"post_attention_layernorm", "post_attention_norm"},
+     {"post_feedforward_layernorm", "post_ffw_norm"}}};

@@ -1,0 +1,28 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Seed-OSS (ByteDance 2025): Llama with biases, which the config specifies.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FamilyTable.h"
+
+#include "mllm/models/Decoder.h"
+
+using namespace mllm;
+using namespace mllm::models;
+
+static std::unique_ptr<nn::Module> build(const DecoderConfig &config) {
+  return std::make_unique<Decoder>(config, DecoderForm());
+}
+
+const ModelFamily models::seedOSSFamily = {
+    "seed_oss",
+    "SeedOssForCausalLM",
+    build,
+    {{"post_attention_layernorm", "post_attention_norm"}}};

@@ -1,0 +1,26 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// SmolLM3 (Bakouch et al. 2025): Llama in which every fourth layer is not
+// rotated, as the config specifies.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FamilyTable.h"
+
+#include "mllm/models/Decoder.h"
+
+using namespace mllm;
+using namespace mllm::models;
+
+static std::unique_ptr<nn::Module> build(const DecoderConfig &config) {
+  return std::make_unique<Decoder>(config, DecoderForm());
+}
+
+const ModelFamily models::smolLM3Family = {"smollm3", "SmolLM3ForCausalLM",
+                                           build};

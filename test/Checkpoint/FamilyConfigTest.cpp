@@ -1,0 +1,205 @@
+// RUN: llmir-checkpoint-tests --gtest_filter='FamilyConfigTest*'
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TestFiles.h"
+
+#include "llmir/Checkpoint/ModelConfig.h"
+
+using namespace llmir;
+using namespace llmir::test;
+
+namespace {
+
+/// Sizes that all model types have.
+Json sizes() {
+  Expected<Json> value = parseJson(R"({
+    "head_dim": 64, "hidden_size": 2048, "intermediate_size": 8192,
+    "max_position_embeddings": 131072, "num_attention_heads": 32,
+    "num_hidden_layers": 4, "num_key_value_heads": 8, "rms_norm_eps": 1e-05,
+    "rope_theta": 500000.0, "torch_dtype": "bfloat16", "vocab_size": 128256})",
+                                   "test");
+  EXPECT_TRUE(value);
+  return value ? std::move(*value) : Json();
+}
+
+/// `base` with the keys of `patch`; the string "<absent>" erases a key.
+Json patched(Json base, const Json &patch) {
+  for (auto it = patch.begin(); it != patch.end(); ++it)
+    if (it.value() == "<absent>")
+      base.erase(it.key());
+    else
+      base[it.key()] = it.value();
+  return base;
+}
+
+Expected<ModelConfig> read(const Json &config) {
+  return modelConfigFromHuggingFace(config, nullptr, true);
+}
+
+/// The windows of the layers: 0 where there is none.
+std::vector<int64_t> windows(const ModelConfig &config) {
+  std::vector<int64_t> result;
+  for (int64_t i = 0; i < config.numLayers; ++i)
+    result.push_back(config.attentionOf(i).window);
+  return result;
+}
+
+/// "gLn…": global, local or no rotation of each layer.
+std::string rotations(const ModelConfig &config) {
+  std::string result;
+  for (int64_t i = 0; i < config.numLayers; ++i)
+    result += "gLn"[config.attentionOf(i).rotation];
+  return result;
+}
+
+TEST(FamilyConfigTest, ReadsWindows) {
+  auto of = [&](const Json &patch) {
+    auto config = read(patched(sizes(), patch));
+    EXPECT_TRUE(config) << config.status().message();
+    return config ? *config : ModelConfig();
+  };
+  using Windows = std::vector<int64_t>;
+  EXPECT_EQ(windows(of({{"model_type", "mistral"}, {"sliding_window", 4096}})),
+            Windows(4, 4096));
+  const Json qwen = {{"model_type", "qwen2"},
+                     {"use_sliding_window", true},
+                     {"sliding_window", 32},
+                     {"max_window_layers", 3}};
+  EXPECT_EQ(windows(of(qwen)), (Windows{0, 0, 0, 32}));
+  EXPECT_EQ(windows(of(patched(qwen, {{"use_sliding_window", false}}))),
+            Windows(4));
+  EXPECT_EQ(windows(of({{"model_type", "qwen3"},
+                        {"use_sliding_window", true},
+                        {"sliding_window", nullptr}})),
+            Windows(4));
+  const ModelConfig gemma2 = of({{"model_type", "gemma2"},
+                                 {"sliding_window", 64},
+                                 {"hidden_activation", "gelu_pytorch_tanh"},
+                                 {"attn_logit_softcapping", 50.0},
+                                 {"final_logit_softcapping", 30.0},
+                                 {"query_pre_attn_scalar", 64},
+                                 {"dtype", "bfloat16"}});
+  EXPECT_EQ(windows(gemma2), (Windows{64, 0, 64, 0}));
+  EXPECT_EQ(rotations(gemma2), "gggg");
+  EXPECT_EQ(gemma2.attentionSoftCap, 50);
+  EXPECT_EQ(gemma2.logitSoftCap, 30);
+  EXPECT_EQ(gemma2.attentionScale, 0.125);
+  EXPECT_EQ(gemma2.embeddingScale, 45.25); // sqrt(2048), 8 bits.
+  EXPECT_TRUE(gemma2.normUnitOffset);
+  EXPECT_EQ(gemma2.activation, Activation::GELUTanh);
+  const ModelConfig cohere = of({{"model_type", "cohere2"},
+                                 {"layer_norm_eps", 1e-5},
+                                 {"sliding_window", 64},
+                                 {"sliding_window_pattern", 4}});
+  EXPECT_EQ(windows(cohere), (Windows{64, 64, 64, 0}));
+  EXPECT_EQ(rotations(cohere), "gggn");
+  EXPECT_TRUE(cohere.adjacentPairRotation && cohere.parallelResidual);
+  EXPECT_EQ(rotations(of({{"model_type", "exaone4"},
+                          {"sliding_window", 64},
+                          {"sliding_window_pattern", "LLG"}})),
+            "ggng");
+  EXPECT_EQ(
+      rotations(of({{"model_type", "exaone4"}, {"sliding_window", nullptr}})),
+      "gggg");
+  EXPECT_EQ(rotations(of({{"model_type", "smollm3"}})), "gggn");
+  EXPECT_EQ(rotations(of(
+                {{"model_type", "smollm3"}, {"no_rope_layers", {1, 0, 1, 1}}})),
+            "gngg");
+  // A window of the context or more is none, but the layers are rotated alike.
+  const ModelConfig wide =
+      of({{"model_type", "cohere2"}, {"sliding_window", 1 << 20}});
+  EXPECT_EQ(windows(wide), Windows(4));
+  EXPECT_EQ(rotations(wide), "gggn");
+}
+
+TEST(FamilyConfigTest, ReadsBothDialectsOfLocalRotation) {
+  Json older = patched(
+      sizes(), {{"model_type", "gemma3_text"},
+                {"num_hidden_layers", 3},
+                {"sliding_window", 64},
+                {"sliding_window_pattern", 3},
+                {"rope_theta", 1e6},
+                {"rope_local_base_freq", 2e4},
+                {"rope_scaling", {{"rope_type", "linear"}, {"factor", 8.0}}}});
+  Json newer = patched(older, {{"rope_theta", "<absent>"},
+                               {"rope_local_base_freq", "<absent>"},
+                               {"rope_scaling", "<absent>"},
+                               {"sliding_window_pattern", "<absent>"}});
+  newer["layer_types"] = {"sliding_attention", "sliding_attention",
+                          "full_attention"};
+  newer["rope_parameters"] = {
+      {"full_attention",
+       {{"rope_type", "linear"}, {"factor", 8.0}, {"rope_theta", 1e6}}},
+      {"sliding_attention", {{"rope_type", "default"}, {"rope_theta", 2e4}}}};
+  for (const Json &dialect : {older, newer}) {
+    auto config = read(dialect);
+    ASSERT_TRUE(config) << config.status().message();
+    EXPECT_EQ(config->architecture, "gemma3");
+    EXPECT_EQ(config->ropeTheta, 1e6);
+    EXPECT_EQ(config->localRopeTheta, 2e4);
+    EXPECT_EQ(config->ropeScaling.factor, 8);
+    EXPECT_EQ(rotations(*config), "LLg");
+    EXPECT_EQ(windows(*config), (std::vector<int64_t>{64, 64, 0}));
+  }
+}
+
+TEST(FamilyConfigTest, ReadsTheTextPartOfAMultimodalModel) {
+  Json whole = {{"model_type", "gemma3"}, {"eos_token_id", {1, 106}}};
+  whole["text_config"] =
+      patched(sizes(), {{"model_type", "gemma3_text"}, {"sliding_window", 64}});
+  auto config = read(whole);
+  ASSERT_TRUE(config) << config.status().message();
+  EXPECT_EQ(config->architecture, "gemma3");
+  EXPECT_TRUE(config->isTextPart);
+  EXPECT_EQ(config->eosTokens, (std::vector<int64_t>{1, 106}));
+  EXPECT_FALSE(read(patched(whole, {{"text_config", 1}})));
+  EXPECT_FALSE(read(patched(whole, {{"model_type", "qwen2_vl"}})));
+}
+
+TEST(FamilyConfigTest, ReadsScalesAndScaling) {
+  auto granite = read(patched(sizes(), {{"model_type", "granite"},
+                                        {"embedding_multiplier", 12.0},
+                                        {"attention_multiplier", 0.015625},
+                                        {"residual_multiplier", 0.22},
+                                        {"logits_scaling", 8.0}}));
+  ASSERT_TRUE(granite) << granite.status().message();
+  EXPECT_EQ(granite->embeddingScale, 12);
+  EXPECT_EQ(granite->attentionScale, 0.015625);
+  EXPECT_EQ(granite->residualScale, 0.22F); // As GGUF stores it.
+  EXPECT_EQ(granite->logitScale, 0.125);
+  const Json yarn = {{"rope_type", "yarn"},
+                     {"factor", 16.0},
+                     {"original_max_position_embeddings", 16384},
+                     {"mscale", 1.0},
+                     {"mscale_all_dim", 1.0},
+                     {"llama_4_scaling_beta", 0.5},
+                     {"rope_theta", 1e6}};
+  auto ministral = read(patched(
+      sizes(), {{"model_type", "ministral3"}, {"rope_parameters", yarn}}));
+  ASSERT_TRUE(ministral) << ministral.status().message();
+  EXPECT_EQ(ministral->ropeScaling.kind, RopeScaling::Yarn);
+  EXPECT_EQ(ministral->ropeScaling.attentionFactor, 1);
+  EXPECT_EQ(ministral->queryGrowth, 0.5);
+  EXPECT_EQ(ministral->queryGrowthContext, 16384);
+  Json factors = std::vector<double>(24, 2.5);
+  auto phi = read(patched(sizes(), {{"model_type", "phi3"},
+                                    {"partial_rotary_factor", 0.75},
+                                    {"original_max_position_embeddings", 4096},
+                                    {"rope_scaling",
+                                     {{"type", "longrope"},
+                                      {"short_factor", factors},
+                                      {"long_factor", factors}}}}));
+  ASSERT_TRUE(phi) << phi.status().message();
+  EXPECT_EQ(phi->rotaryDim, 48);
+  EXPECT_EQ(phi->ropeScaling.kind, RopeScaling::LongRope);
+  // sqrt(1 + ln(32) / ln(4096))
+  EXPECT_NEAR(phi->ropeScaling.attentionFactor, 1.190238, 1e-6);
+}
+
+} // namespace
