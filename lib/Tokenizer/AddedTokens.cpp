@@ -107,7 +107,16 @@ AddedTokenMatcher::longestAt(std::string_view text) const {
 void AddedTokenMatcher::split(std::string_view text, bool matchSpecial,
                               std::vector<Part> &parts) const {
   size_t last = 0; // End of the last token found.
+  auto begins = [this](char c) {
+    const auto byte = static_cast<uint8_t>(c);
+    return byFirstByte[byte] < byFirstByte[byte + 1];
+  };
   for (size_t at = 0; at < text.size() && !entries.empty();) {
+    // Few bytes begin a token.
+    if (!begins(text[at])) {
+      ++at;
+      continue;
+    }
     const Entry *entry = longestAt(text.substr(at));
     if (!entry) {
       ++at;

@@ -10,8 +10,6 @@
 #include "MergeQueue.h"
 #include "Unicode.h"
 
-#include "llmir/Support/SmallFloat.h"
-
 #include <algorithm>
 #include <unordered_map>
 
@@ -23,18 +21,37 @@ constexpr uint32_t directCharacters = 0x3000;
 constexpr size_t pairBits = size_t(1) << 20;
 /// Up to this number of symbols, a linear search for the smallest rank is
 /// faster than a queue.
-constexpr size_t shortWord = 48;
+constexpr size_t shortWord = 96;
+
+/// The position of the first of the smallest values. (The first loop becomes
+/// vector code, unlike std::min_element.)
+size_t firstSmallest(const uint32_t *values, size_t count) {
+  uint32_t smallest = noMerge;
+  for (size_t i = 0; i < count; ++i)
+    smallest = std::min(smallest, values[i]);
+  size_t at = 0;
+  while (at + 1 < count && values[at] != smallest)
+    ++at;
+  return at;
+}
 
 size_t pairBit(uint32_t left, uint32_t right) {
   uint64_t hash = (uint64_t(left) << 32 | right) * 0x9e3779b97f4a7c15u;
   return static_cast<size_t>(hash >> 44) & (pairBits - 1);
 }
 
-/// Higher scores result in smaller keys; finite floats never result in noMerge.
-uint32_t scoreKey(float score) {
-  uint32_t bits = floatToBits(score);
-  uint32_t ascending = (bits >> 31) ? ~bits : bits | 0x80000000u;
-  return ~ascending;
+/// The position of each score among all different ones, the highest first.
+std::vector<uint32_t> ranksOf(const std::vector<double> &scores) {
+  std::vector<double> ordered = scores;
+  std::sort(ordered.begin(), ordered.end(), std::greater<>());
+  ordered.erase(std::unique(ordered.begin(), ordered.end()), ordered.end());
+  std::vector<uint32_t> ranks;
+  for (double score : scores)
+    ranks.push_back(
+        static_cast<uint32_t>(std::lower_bound(ordered.begin(), ordered.end(),
+                                               score, std::greater<>()) -
+                              ordered.begin()));
+  return ranks;
 }
 
 /// The last character of a nonempty text.
@@ -57,11 +74,9 @@ void BytePairEncoder::build(const TokenizerSpec &description,
   table = &tokenTable;
   merges.build(spec->merges);
 
-  constexpr char hex[] = "0123456789ABCDEF";
-  for (int byte = 0; byte < 256; ++byte) {
-    char text[] = {'<', '0', 'x', hex[byte >> 4], hex[byte & 15], '>'};
-    byteIds[byte] = table->find({text, sizeof text}).value_or(-1);
-  }
+  byteIds = byteTokenIds(*table);
+  if (spec->model == TokenizerModel::MergesByScore)
+    scoreRanks = ranksOf(spec->scores);
   characterIds.assign(directCharacters, -1);
   for (size_t id = 0; id < spec->tokens.size(); ++id) {
     std::string_view text = spec->tokens[id];
@@ -76,18 +91,21 @@ void BytePairEncoder::build(const TokenizerSpec &description,
 
 /// Fills `pairs` if pieces may be cut without changing the result.
 void BytePairEncoder::notePairs() {
-  bool cutsPieces =
+  // Words are short, and a whole word may be a token; only long ones are cut.
+  const bool hasWords =
       std::any_of(spec->preTokenizers.begin(), spec->preTokenizers.end(),
                   [](const PreTokenizerStep &step) {
                     return step.kind == PreTokenizerStep::SplitRegex;
                   });
+  cutsPieces = !hasWords && !spec->ignoreMerges;
   bool allBytes =
       spec->byteFallback &&
       std::find(byteIds.begin(), byteIds.end(), -1) == byteIds.end();
+  dropsUnknown = spec->unknownToken < 0 && !allBytes &&
+                 spec->model == TokenizerModel::MergesByRank;
   // A run of unknown characters is one token and cannot be cut.
   bool fuses = spec->fuseUnknown && spec->unknownToken >= 0 && !allBytes;
-  if (cutsPieces || fuses || spec->ignoreMerges ||
-      !spec->continuingPrefix.empty() || !spec->endSuffix.empty())
+  if (fuses || !spec->continuingPrefix.empty() || !spec->endSuffix.empty())
     return;
 
   std::vector<uint64_t> bits(pairBits / 64);
@@ -95,7 +113,7 @@ void BytePairEncoder::notePairs() {
     size_t bit = pairBit(left, right);
     bits[bit / 64] |= uint64_t(1) << (bit % 64);
   };
-  if (spec->mergesByScore) {
+  if (spec->model == TokenizerModel::MergesByScore) {
     for (size_t id = 0; id < spec->tokens.size(); ++id) {
       std::string_view text = spec->tokens[id];
       if (!(spec->flags[id] & TokenMergeable) || text.empty())
@@ -180,25 +198,36 @@ bool BytePairEncoder::appendBytes(std::string_view text,
 
 void BytePairEncoder::encode(std::string_view piece,
                              std::vector<int32_t> &ids) const {
-  if (pairs.empty())
+  if (pairs.empty() || !cutsPieces)
     return encodeWord(piece, ids);
+  forEachCut(piece, [&](std::string_view part) { encodeWord(part, ids); });
+}
+
+/// Calls `encode(part)` for parts of a text between which nothing merges.
+template <typename Encode>
+void BytePairEncoder::forEachCut(std::string_view text, Encode encode) const {
   size_t begin = 0;
-  Utf8Char last = firstUtf8Char(piece);
-  for (size_t at = last.bytes; at < piece.size();) {
-    Utf8Char c = firstUtf8Char(piece.substr(at));
-    if (!mayMerge(last.codePoint, c.codePoint)) {
-      encodeWord(piece.substr(begin, at - begin), ids);
+  Utf8Char last = firstUtf8Char(text);
+  // The neighbors of an unknown character that is dropped may merge.
+  auto isDropped = [&](size_t end, Utf8Char c) {
+    return dropsUnknown && !characterId(text.substr(end - c.bytes, c.bytes));
+  };
+  for (size_t at = last.bytes; at < text.size();) {
+    Utf8Char c = firstUtf8Char(text.substr(at));
+    if (!mayMerge(last.codePoint, c.codePoint) && !isDropped(at, last) &&
+        !isDropped(at + c.bytes, c)) {
+      encode(text.substr(begin, at - begin));
       begin = at;
     }
     last = c;
     at += c.bytes;
   }
-  encodeWord(piece.substr(begin), ids);
+  encode(text.substr(begin));
 }
 
 void BytePairEncoder::encodeWord(std::string_view word,
                                  std::vector<int32_t> &ids) const {
-  if (spec->mergesByScore)
+  if (spec->model == TokenizerModel::MergesByScore)
     return encodeScored(word, ids);
   if (spec->ignoreMerges) {
     std::optional<int32_t> id = table->find(word);
@@ -207,7 +236,9 @@ void BytePairEncoder::encodeWord(std::string_view word,
       return;
     }
   }
-  encodeRanked(word, ids);
+  if (cutsPieces || pairs.empty() || word.size() <= shortWord)
+    return encodeRanked(word, ids);
+  forEachCut(word, [&](std::string_view part) { encodeRanked(part, ids); });
 }
 
 /// One id per character; unknown ones as their bytes, or the unknown token.
@@ -245,18 +276,31 @@ void BytePairEncoder::encodeRanked(std::string_view word,
   appendSymbols(word, ids);
   size_t count = ids.size() - first;
   int32_t *symbols = ids.data() + first;
+  // A run of one character asks for the same pair again and again.
+  int32_t lastLeft = -1, lastRight = -1;
+  uint32_t rule = noMerge;
   auto rankOf = [&](size_t left, size_t right) {
-    return merges.find(symbols[left], symbols[right]).value_or(noMerge);
+    if (symbols[left] != lastLeft || symbols[right] != lastRight) {
+      lastLeft = symbols[left], lastRight = symbols[right];
+      rule = merges.find(lastLeft, lastRight).value_or(noMerge);
+    }
+    return rule != noMerge && spec->ranksAreIds
+               ? static_cast<uint32_t>(spec->merges[rule].result)
+               : rule;
+  };
+  auto resultOf = [&](uint32_t rank) {
+    return spec->ranksAreIds ? static_cast<int32_t>(rank)
+                             : spec->merges[rank].result;
   };
   if (count <= shortWord) {
     uint32_t ranks[shortWord];
     for (size_t i = 0; i + 1 < count; ++i)
       ranks[i] = rankOf(i, i + 1);
     while (count > 1) {
-      size_t best = std::min_element(ranks, ranks + count - 1) - ranks;
+      size_t best = firstSmallest(ranks, count - 1);
       if (ranks[best] == noMerge)
         break;
-      symbols[best] = spec->merges[ranks[best]].result;
+      symbols[best] = resultOf(ranks[best]);
       std::copy(symbols + best + 2, symbols + count, symbols + best + 1);
       std::copy(ranks + best + 1, ranks + count - 1, ranks + best);
       --count;
@@ -268,11 +312,13 @@ void BytePairEncoder::encodeRanked(std::string_view word,
     ids.resize(first + count);
     return;
   }
-  std::vector<uint32_t> remaining =
-      mergeAdjacent(count, rankOf, [&](uint32_t left, uint32_t right) {
+  std::vector<uint32_t> remaining = mergeAdjacent(
+      count, rankOf,
+      [&](uint32_t left, uint32_t right) {
         uint32_t rank = rankOf(left, right);
-        symbols[left] = spec->merges[rank].result;
-      });
+        symbols[left] = resultOf(rank);
+      },
+      [&](uint32_t symbol) { __builtin_prefetch(symbols + symbol); });
   for (size_t i = 0; i < remaining.size(); ++i)
     symbols[i] = symbols[remaining[i]];
   ids.resize(first + remaining.size());
@@ -302,11 +348,14 @@ void BytePairEncoder::encodeScored(std::string_view word,
       return noMerge;
     if (spec->flags[id] & TokenUnused)
       leftBytes.emplace(id, end[left] - begin[left]);
-    return scoreKey(spec->scores[id]);
+    return scoreRanks[static_cast<size_t>(id)];
   };
-  std::vector<uint32_t> remaining =
-      mergeAdjacent(begin.size(), keyOf, [&](uint32_t left, uint32_t right) {
-        end[left] = end[right];
+  std::vector<uint32_t> remaining = mergeAdjacent(
+      begin.size(), keyOf,
+      [&](uint32_t left, uint32_t right) { end[left] = end[right]; },
+      [&](uint32_t symbol) {
+        __builtin_prefetch(&begin[symbol]);
+        __builtin_prefetch(&end[symbol]);
       });
 
   bool lastUnknown = false;

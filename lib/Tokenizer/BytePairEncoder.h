@@ -39,10 +39,13 @@ private:
   bool appendBytes(std::string_view text, std::vector<int32_t> &ids) const;
   void notePairs();
   bool mayMerge(uint32_t left, uint32_t right) const;
+  template <typename Encode>
+  void forEachCut(std::string_view text, Encode encode) const;
 
   const TokenizerSpec *spec = nullptr;
   const TokenTable *table = nullptr;
   MergeTable merges;
+  std::vector<uint32_t> scoreRanks; ///< By id; MergesByScore only.
   /// Ids of <0x00> to <0xFF>; -1 if missing.
   std::array<int32_t, 256> byteIds{};
   /// Ids of characters, indexed by code point; -1 if missing.
@@ -52,6 +55,8 @@ private:
   /// piece can be cut between them. A conservative set of adjacent pairs (it
   /// may contain too many); empty if cutting could change the result.
   std::vector<uint64_t> pairs;
+  bool dropsUnknown = false;
+  bool cutsPieces = false; ///< Cut every piece, not only long words.
 };
 
 } // namespace llmir

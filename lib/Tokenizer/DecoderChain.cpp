@@ -55,6 +55,20 @@ bool isOneCharacter(std::string_view text) {
   return !text.empty() && firstUtf8Char(text).bytes == text.size();
 }
 
+/// Like the reference implementation, which replaces in this order.
+std::string cleanedUp(std::string_view token) {
+  constexpr std::pair<const char *, const char *> rules[] = {
+      {" .", "."},   {" ?", "?"},     {" !", "!"},    {" ,", ","},
+      {" ' ", "'"},  {" n't", "n't"}, {" 'm", "'m"},  {" do not", " don't"},
+      {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
+  std::string text(token);
+  if (token.find(' ') == std::string_view::npos)
+    return text;
+  for (auto [pattern, content] : rules)
+    text = replaceAll(text, pattern, content);
+  return text;
+}
+
 Status unsupportedDecoder(const char *what) {
   return Status(StatusCode::Unsupported, std::string("decoder: ") + what,
                 "use a tokenizer whose decoder is ByteLevel, Metaspace or "
@@ -67,7 +81,8 @@ size_t decoderGrowthOf(const std::vector<DecoderStep> &steps) {
   size_t growth = 1;
   for (const DecoderStep &step : steps) {
     size_t times = 1;
-    if (step.kind == DecoderStep::JoinWithSpaces)
+    if (step.kind == DecoderStep::JoinWithSpaces ||
+        step.kind == DecoderStep::WordPiece)
       times = 2; // A space before each token, even an empty one.
     else if (step.kind == DecoderStep::ByteLevel)
       times = 3; // One character, one broken byte, U+FFFD.
@@ -127,6 +142,21 @@ Status checkDecoders(const std::vector<DecoderStep> &steps) {
       if (isFused)
         return unsupportedDecoder("Metaspace after Fuse or ByteLevel");
       break;
+    case DecoderStep::WordPiece:
+    case DecoderStep::CleanUp:
+    case DecoderStep::Collapse:
+      if (isFused)
+        return unsupportedDecoder("WordPiece or CTC after Fuse or ByteLevel");
+      break;
+    case DecoderStep::WordSuffix:
+      if (step.pattern.empty())
+        return Status(StatusCode::InvalidFile,
+                      "decoder BPEDecoder: the suffix is empty");
+      if (isFused)
+        return unsupportedDecoder("BPEDecoder after Fuse or ByteLevel");
+      break;
+    case DecoderStep::DropEmpty:
+      break;
     case DecoderStep::KindCount:
       return unsupportedDecoder("unknown stage");
     }
@@ -180,6 +210,36 @@ void DecoderChain::run(size_t stage, std::string_view token, std::string &out) {
     return run(stage + 1, replaceAll(token, step.pattern, drops ? "" : " "),
                out);
   }
+  case DecoderStep::WordPiece: {
+    const bool isFirst = state.isFirst;
+    state.isFirst = false;
+    if (isFirst)
+      return run(stage + 1, token, out);
+    const std::string_view prefix = step.pattern;
+    if (token.substr(0, prefix.size()) == prefix)
+      return run(stage + 1, token.substr(prefix.size()), out);
+    return run(stage + 1, " " + std::string(token), out);
+  }
+  case DecoderStep::CleanUp:
+    return run(stage + 1, cleanedUp(token), out);
+  case DecoderStep::WordSuffix: {
+    // Only the token after it tells whether one is the last.
+    std::string previous = std::move(state.previous);
+    const bool isFirst = state.isFirst;
+    state.previous = token;
+    state.isFirst = false;
+    if (!isFirst)
+      run(stage + 1, replaceAll(previous, step.pattern, " "), out);
+    return;
+  }
+  case DecoderStep::Collapse: {
+    const bool repeats = !state.isFirst && state.previous == token;
+    state.isFirst = false;
+    state.previous = token;
+    return repeats ? void() : run(stage + 1, token, out);
+  }
+  case DecoderStep::DropEmpty:
+    return token.empty() ? void() : run(stage + 1, token, out);
   case DecoderStep::KindCount:
     return;
   }
@@ -258,6 +318,8 @@ void DecoderChain::finish(std::string &out) {
       endByteRow(stage, out);
     else if (steps[stage].kind == DecoderStep::ByteLevel)
       states[stage].repair.finish(text);
+    else if (steps[stage].kind == DecoderStep::WordSuffix)
+      text = replaceAll(states[stage].previous, steps[stage].pattern, "");
     if (!text.empty())
       run(stage + 1, text, out);
   }

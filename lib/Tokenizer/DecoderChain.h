@@ -55,6 +55,7 @@ private:
     uint32_t toStrip = 0; ///< Strip: remainder of `start` if fused.
     std::string heldBack; ///< Strip: trailing text that may be removed.
     std::string row;      ///< ByteFallback: the bytes of a run.
+    std::string previous; ///< WordSuffix, Collapse: the preceding token.
     Utf8Repair repair;
   };
 

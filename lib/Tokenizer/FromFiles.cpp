@@ -58,26 +58,59 @@ bool looksLikeJson(std::string_view text) {
   return first != std::string_view::npos && text[first] == '{';
 }
 
+/// Whether the name of a file ends with ".txt", a list of words.
+bool isList(std::string_view name) {
+  return name.size() > 4 && name.substr(name.size() - 4) == ".txt";
+}
+
+/// A single file; its contents tell its kind, except for a list of words.
+Expected<Tokenizer> fromContents(std::string_view text,
+                                 std::string_view configJson,
+                                 const std::string &name) {
+  if (isList(name)) {
+    Expected<Json> config = parseTokenizerConfig(configJson);
+    if (!config)
+      return config.takeStatus();
+    return tokenizerFromLines(text, *config, name);
+  }
+  return looksLikeJson(text)
+             ? Tokenizer::fromTokenizerJson(text, configJson, name)
+             : Tokenizer::fromSentencePiece(text, configJson, name);
+}
+
 } // namespace
 
 Expected<Tokenizer> Tokenizer::fromFolder(const std::string &folder) {
   Expected<std::string> config = readConfig(folder);
   if (!config)
     return config.takeStatus();
-  Expected<std::optional<MappedFile>> json =
-      openOptional(folder, "tokenizer.json");
-  if (!json)
-    return json.takeStatus();
-  if (*json)
-    return fromTokenizerJson((*json)->text(), *config);
-  Expected<std::optional<MappedFile>> model =
-      openOptional(folder, "tokenizer.model");
-  if (!model)
-    return model.takeStatus();
-  if (*model)
-    return fromSentencePiece((*model)->text(), *config);
+  for (const char *name : {"tokenizer.json", "tokenizer.model", "tekken.json",
+                           "spiece.model", "sentencepiece.bpe.model",
+                           "tiktoken.model", "qwen.tiktoken", "vocab.txt"}) {
+    Expected<std::optional<MappedFile>> file = openOptional(folder, name);
+    if (!file)
+      return file.takeStatus();
+    if (*file)
+      return fromContents((*file)->text(), *config, name);
+  }
+  Expected<std::optional<MappedFile>> vocabulary =
+      openOptional(folder, "vocab.json");
+  if (!vocabulary)
+    return vocabulary.takeStatus();
+  Expected<std::optional<MappedFile>> merges =
+      openOptional(folder, "merges.txt");
+  if (!merges)
+    return merges.takeStatus();
+  if (*vocabulary && *merges) {
+    Expected<Json> json = parseTokenizerConfig(*config);
+    if (!json)
+      return json.takeStatus();
+    return tokenizerFromPairs((*vocabulary)->text(), (*merges)->text(), *json);
+  }
   return Status(StatusCode::NotFound,
-                folder + ": neither tokenizer.json nor tokenizer.model",
+                folder + ": no tokenizer (tokenizer.json, tokenizer.model, "
+                         "tekken.json, spiece.model, tiktoken.model, "
+                         "vocab.txt, or vocab.json with merges.txt)",
                 "give a directory with the model's tokenizer");
 }
 
@@ -86,9 +119,7 @@ Expected<Tokenizer> Tokenizer::fromFile(const std::string &path) {
   if (!file)
     return file.takeStatus();
   std::string name(file->name());
-  return looksLikeJson(file->text())
-             ? fromTokenizerJson(file->text(), {}, name)
-             : fromSentencePiece(file->text(), {}, name);
+  return fromContents(file->text(), {}, name);
 }
 
 } // namespace llmir

@@ -27,33 +27,65 @@ public:
     strings("tokenizer.ggml.merges", data.merges);
     scores(data.scores);
     types(data.types);
+    bytes("tokenizer.ggml.precompiled_charsmap", data.charsmap);
     id("tokenizer.ggml.bos_token_id", data.bos);
     id("tokenizer.ggml.eos_token_id", data.eos);
     id("tokenizer.ggml.unknown_token_id", data.unknown);
+    // The key has been misspelled since it exists.
+    id("tokenizer.ggml.seperator_token_id", data.separator);
     id("tokenizer.ggml.padding_token_id", data.padding);
     flag("tokenizer.ggml.add_bos_token", data.addBos);
     flag("tokenizer.ggml.add_eos_token", data.addEos);
+    flag("tokenizer.ggml.add_sep_token", data.addSeparator);
     flag("tokenizer.ggml.add_space_prefix", data.addSpacePrefix);
     std::optional<bool> removes;
     flag("tokenizer.ggml.remove_extra_whitespaces", removes);
     data.removeExtraWhitespaces = removes.value_or(false);
+    flag("tokenizer.ggml.normalizer.lowercase", data.lowercase);
+    flag("tokenizer.ggml.normalizer.strip_accents", data.stripAccents);
     if (!failure)
       return std::move(failure);
-    if (data.model == "llama")
-      addSentencePieceIds(data);
+    addUsualIds(data);
     return data;
   }
 
 private:
-  /// Adds SentencePiece's default ids if the file has none.
-  static void addSentencePieceIds(VocabularyData &data) {
+  /// Adds the ids that a model's vocabularies usually have if the file has
+  /// none.
+  void addUsualIds(VocabularyData &data) {
     auto fill = [&](std::optional<int64_t> &id, int64_t usual) {
       if (!id && data.tokens.size() > static_cast<size_t>(usual))
         id = usual;
     };
-    fill(data.unknown, 0);
-    fill(data.bos, 1);
-    fill(data.eos, 2);
+    if (data.model == "llama") {
+      fill(data.unknown, 0);
+      fill(data.bos, 1);
+      fill(data.eos, 2);
+    } else if (data.model == "t5") {
+      fill(data.padding, 0);
+      fill(data.eos, 1);
+      fill(data.unknown, 2);
+    } else if (data.model == "bert") {
+      id("tokenizer.ggml.cls_token_id", data.bos);
+      fill(data.padding, 0);
+      fill(data.unknown, 100);
+      fill(data.bos, 101);
+      fill(data.separator, 102);
+    }
+  }
+
+  /// An array of bytes, signed or not.
+  void bytes(std::string_view key, std::string_view &to) {
+    if (!isPresent(key))
+      return;
+    Expected<GGUFArray> array = metadata.array(key, GGUFType::U8);
+    if (!array)
+      array = metadata.array(key, GGUFType::I8);
+    if (array)
+      to = std::string_view(reinterpret_cast<const char *>(array->bytes.data()),
+                            array->bytes.size());
+    else
+      failure = array.takeStatus();
   }
 
   bool isPresent(std::string_view key) {

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "JsonStages.h"
 #include "PreTokenizerNames.h"
 #include "Sources.h"
 #include "Tables.h"
@@ -153,13 +154,19 @@ Expected<TokenizerSpec> sentencePieceSpec(const VocabularyData &data,
     return wrongLength("scores", data.scores.size(), data.tokens.size());
   LLMIR_RETURN_IF_ERROR(fillTokens(data, spec));
   LLMIR_RETURN_IF_ERROR(fillSpecialIds(data, spec));
-  spec.mergesByScore = true;
-  spec.scores = data.scores;
+  const bool isUnigram = data.model == "t5";
+  spec.model =
+      isUnigram ? TokenizerModel::Unigram : TokenizerModel::MergesByScore;
+  spec.sumsInSinglePrecision = isUnigram;
+  spec.scores.assign(data.scores.begin(), data.scores.end());
   spec.byteFallback = true;
   spec.fuseUnknown = true;
   spec.unknownToken = spec.unknown;
 
-  bool prefixes = data.addSpacePrefix.value_or(true);
+  bool prefixes = data.addSpacePrefix.value_or(!isUnigram);
+  if (!data.charsmap.empty())
+    spec.normalizers.push_back(normalizerStep(NormalizerStep::CharsmapPrefixes,
+                                              {}, std::string(data.charsmap)));
   if (data.removeExtraWhitespaces)
     spec.normalizers.push_back(normalizerStep(NormalizerStep::CollapseSpaces));
   if (prefixes)
@@ -169,18 +176,95 @@ Expected<TokenizerSpec> sentencePieceSpec(const VocabularyData &data,
         {}, spaceMark));
   spec.normalizers.push_back(
       normalizerStep(NormalizerStep::ReplaceString, " ", spaceMark));
+  if (data.removeExtraWhitespaces)
+    spec.normalizers.push_back(
+        normalizerStep(NormalizerStep::StripMarksRight, {}, spaceMark));
 
   spec.decoders = {decoderStep(DecoderStep::ReplaceString, spaceMark, " "),
                    decoderStep(DecoderStep::ByteFallback),
                    decoderStep(DecoderStep::Fuse)};
   if (prefixes)
     spec.decoders.push_back(decoderStep(DecoderStep::Strip, " ", {}, 1));
+  LLMIR_RETURN_IF_ERROR(fillPrefixAndSuffix(
+      data.addBos.value_or(!isUnigram), data.addEos.value_or(isUnigram), spec));
+  return spec;
+}
+
+Expected<TokenizerSpec> bertSpec(const VocabularyData &data) {
+  TokenizerSpec spec;
+  LLMIR_RETURN_IF_ERROR(fillTokens(data, spec));
+  LLMIR_RETURN_IF_ERROR(fillSpecialIds(data, spec));
+  int32_t separator = -1;
+  LLMIR_RETURN_IF_ERROR(
+      fillId("separator", data.separator, data.tokens.size(), separator));
+  spec.model = TokenizerModel::WordPiece;
+  spec.unknownToken = spec.unknown;
+  spec.wordPrefix = spaceMark;
+  const bool lowercases = data.lowercase.value_or(true);
+  spec.normalizers.push_back(
+      bertNormalizer(/*cleans=*/true, /*separates=*/true,
+                     data.stripAccents.value_or(lowercases), lowercases));
+  addBertPreTokenizer(spec);
+  DecoderStep spaces = decoderStep(DecoderStep::Metaspace, spaceMark);
+  spaces.dropFirst = true;
+  spec.decoders = {spaces, decoderStep(DecoderStep::CleanUp)};
   LLMIR_RETURN_IF_ERROR(fillPrefixAndSuffix(data.addBos.value_or(true),
                                             data.addEos.value_or(false), spec));
+  if (data.addSeparator.value_or(true) && separator >= 0)
+    spec.suffix.push_back(separator);
+  return spec;
+}
+
+/// Fills the merges: those of the file, or without any, all pairs of tokens
+/// that are a token, by its id.
+static Status fillMerges(const VocabularyData &data, TokenizerSpec &spec) {
+  TokenTable tokens;
+  LLMIR_RETURN_IF_ERROR(tokens.build(spec.tokens, spec.flags));
+  if (data.merges.empty() && data.pre == "kimi-k2")
+    return addRankedMerges(tokens, spec);
+  if (data.merges.empty() && !data.tokens.empty())
+    return Status(StatusCode::InvalidFile,
+                  "the vocabulary has no merges ('tokenizer.ggml.merges')",
+                  "convert the model again");
+  for (std::string_view text : data.merges) {
+    Expected<MergeRule> rule = parseMerge(text, spec.merges.size(), tokens);
+    if (!rule)
+      return rule.takeStatus();
+    spec.merges.push_back(*rule);
+  }
+  return Status::ok();
+}
+
+/// The pre-tokenizers of models whose BPE merges characters, not bytes.
+static bool mergesCharacters(const VocabularyData &data) {
+  return data.model == "gemma4" || data.pre == "gemma4" ||
+         data.pre == "granite-embed-multi-311m" || data.pre == "sarvam-moe";
+}
+
+static Expected<TokenizerSpec> characterPairsSpec(const VocabularyData &data) {
+  TokenizerSpec spec;
+  LLMIR_RETURN_IF_ERROR(fillTokens(data, spec));
+  LLMIR_RETURN_IF_ERROR(fillSpecialIds(data, spec));
+  spec.byteFallback = true;
+  spec.fuseUnknown = true;
+  spec.unknownToken = spec.unknown;
+  spec.normalizers = {
+      normalizerStep(NormalizerStep::ReplaceString, " ", spaceMark)};
+  spec.decoders = {decoderStep(DecoderStep::ReplaceString, spaceMark, " "),
+                   decoderStep(DecoderStep::ByteFallback),
+                   decoderStep(DecoderStep::Fuse)};
+  LLMIR_RETURN_IF_ERROR(fillMerges(data, spec));
+  // The model needs BOS; some files deny it.
+  const bool addBos =
+      data.pre == "sarvam-moe" ? data.addBos.value_or(false) : spec.bos >= 0;
+  LLMIR_RETURN_IF_ERROR(
+      fillPrefixAndSuffix(addBos, data.addEos.value_or(false), spec));
   return spec;
 }
 
 Expected<TokenizerSpec> gpt2Spec(const VocabularyData &data) {
+  if (mergesCharacters(data))
+    return characterPairsSpec(data);
   if (data.pre.empty())
     return Status(StatusCode::Unsupported,
                   "the vocabulary does not name its pre-tokenizer "
@@ -188,10 +272,11 @@ Expected<TokenizerSpec> gpt2Spec(const VocabularyData &data) {
                   "convert the model again with a current converter");
   const NamedPreTokenizer *pre = findPreTokenizer(data.pre);
   if (!pre)
-    return Status(StatusCode::Unsupported,
-                  "the pre-tokenizer '" + printable(data.pre) +
-                      "' is not known",
-                  "known are: " + preTokenizerNames());
+    return Status(
+        StatusCode::Unsupported,
+        "the pre-tokenizer '" + printable(data.pre) + "' is not known",
+        "the nearest known ones are " + nearestPreTokenizers(data.pre) +
+            "; convert the model for one of them if it is the same");
   TokenizerSpec spec;
   LLMIR_RETURN_IF_ERROR(fillTokens(data, spec));
   LLMIR_RETURN_IF_ERROR(fillSpecialIds(data, spec));
@@ -203,43 +288,44 @@ Expected<TokenizerSpec> gpt2Spec(const VocabularyData &data) {
     prefix.kind = PreTokenizerStep::PrefixSpace;
     spec.preTokenizers.push_back(prefix);
   }
-  for (const char *pattern : pre->patterns) {
-    PreTokenizerStep split;
-    split.kind = PreTokenizerStep::SplitRegex;
-    split.pattern = pattern;
-    spec.preTokenizers.push_back(split);
-  }
+  for (const char *pattern : pre->patterns)
+    spec.preTokenizers.push_back(splitStep(pattern, /*isRegex=*/true));
   PreTokenizerStep bytes;
   bytes.kind = PreTokenizerStep::ByteLevel;
   spec.preTokenizers.push_back(bytes);
   spec.decoders = {decoderStep(DecoderStep::ByteLevel)};
 
-  if (data.merges.empty() && !data.tokens.empty())
-    return Status(StatusCode::InvalidFile,
-                  "the vocabulary has no merges ('tokenizer.ggml.merges')",
-                  "convert the model again");
-  TokenTable tokens;
-  LLMIR_RETURN_IF_ERROR(tokens.build(spec.tokens, spec.flags));
-  for (std::string_view text : data.merges) {
-    Expected<MergeRule> rule = parseMerge(text, spec.merges.size(), tokens);
-    if (!rule)
-      return rule.takeStatus();
-    spec.merges.push_back(*rule);
-  }
+  LLMIR_RETURN_IF_ERROR(fillMerges(data, spec));
   LLMIR_RETURN_IF_ERROR(fillPrefixAndSuffix(data.addBos.value_or(pre->addBos),
                                             data.addEos.value_or(false), spec));
+  const bool endsWithSeparator = data.pre == "roberta-bpe" ||
+                                 data.pre == "jina-v1-en" ||
+                                 data.pre == "jina-v2-code";
+  if (data.addSeparator.value_or(endsWithSeparator)) {
+    int32_t separator = -1;
+    LLMIR_RETURN_IF_ERROR(
+        fillId("separator", data.separator, data.tokens.size(), separator));
+    if (separator >= 0 && spec.suffix.empty())
+      spec.suffix.push_back(separator);
+  }
   return spec;
 }
 
 Expected<Tokenizer> Tokenizer::fromVocabulary(const VocabularyData &data) {
-  if (data.model != "llama" && data.model != "gpt2")
+  auto describe = [&]() -> Expected<TokenizerSpec> {
+    if (data.model == "llama" || data.model == "t5")
+      return sentencePieceSpec(data, SentencePieceOptions());
+    if (data.model == "gpt2" || data.model == "gemma4")
+      return gpt2Spec(data);
+    if (data.model == "bert")
+      return bertSpec(data);
     return Status(StatusCode::Unsupported,
                   "the tokenizer model '" + printable(data.model) +
-                      "' is not supported",
-                  "use a model with a BPE vocabulary (llama or gpt2)");
-  Expected<TokenizerSpec> spec =
-      data.model == "llama" ? sentencePieceSpec(data, SentencePieceOptions())
-                            : gpt2Spec(data);
+                      "' ('tokenizer.ggml.model') is not supported",
+                  "use a model whose tokenizer is one of llama, t5, gpt2, "
+                  "gemma4 and bert");
+  };
+  Expected<TokenizerSpec> spec = describe();
   if (!spec)
     return spec.takeStatus();
   return buildTokenizer(std::move(*spec));

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "JsonStages.h"
+#include "Base64.h"
 #include "Sources.h"
 
 #include <functional>
@@ -26,7 +27,7 @@ Status unsupportedStage(const char *kind, const std::string &where,
   return Status(StatusCode::Unsupported,
                 where + ": the " + kind + " '" + printable(type) +
                     "' is not supported",
-                "use a model with a BPE tokenizer");
+                "export the tokenizer without this stage");
 }
 
 /// Calls `add` for every member of a Sequence's list.
@@ -74,6 +75,31 @@ Status addStripNormalizer(const JsonReader &reader, TokenizerSpec &spec) {
   return Status::ok();
 }
 
+Status addBertNormalizer(const JsonReader &reader, TokenizerSpec &spec) {
+  LLMIR_READ(cleans, reader.booleanOr("clean_text", true));
+  LLMIR_READ(separates, reader.booleanOr("handle_chinese_chars", true));
+  LLMIR_READ(lowercases, reader.booleanOr("lowercase", true));
+  LLMIR_READ(strips, reader.booleanOr("strip_accents", lowercases));
+  spec.normalizers.push_back(
+      bertNormalizer(cleans, separates, strips, lowercases));
+  return Status::ok();
+}
+
+Status addPrecompiled(const JsonReader &reader, TokenizerSpec &spec) {
+  const Json *map = reader.find("precompiled_charsmap");
+  if (!map || map->is_null())
+    return Status::ok();
+  LLMIR_READ(text, reader.string("precompiled_charsmap"));
+  if (text.empty())
+    return Status::ok();
+  std::optional<std::string> bytes = decodeBase64(text);
+  if (!bytes)
+    return reader.unexpected("precompiled_charsmap", "base64");
+  spec.normalizers.push_back(
+      {NormalizerStep::CharsmapClusters, {}, std::move(*bytes)});
+  return Status::ok();
+}
+
 Status addReplaceNormalizer(const JsonReader &reader, TokenizerSpec &spec) {
   LLMIR_READ(pattern, readPattern(reader));
   LLMIR_READ(content, reader.string("content"));
@@ -84,6 +110,18 @@ Status addReplaceNormalizer(const JsonReader &reader, TokenizerSpec &spec) {
 }
 
 } // namespace
+
+NormalizerStep bertNormalizer(bool cleans, bool separates, bool strips,
+                              bool lowercases) {
+  NormalizerStep step;
+  step.kind = NormalizerStep::Bert;
+  step.flags =
+      static_cast<uint8_t>((cleans ? NormalizerStep::CleanText : 0) |
+                           (separates ? NormalizerStep::SeparateChinese : 0) |
+                           (strips ? NormalizerStep::RemoveAccents : 0) |
+                           (lowercases ? NormalizerStep::LowercaseLetters : 0));
+  return step;
+}
 
 Status addNormalizers(const Json &stage, const std::string &where,
                       TokenizerSpec &spec) {
@@ -97,6 +135,10 @@ Status addNormalizers(const Json &stage, const std::string &where,
     return addStripNormalizer(reader, spec);
   if (type == "Replace")
     return addReplaceNormalizer(reader, spec);
+  if (type == "BertNormalizer")
+    return addBertNormalizer(reader, spec);
+  if (type == "Precompiled")
+    return addPrecompiled(reader, spec);
   if (type == "Prepend") {
     LLMIR_READ(content, reader.string("prepend"));
     spec.normalizers.push_back({NormalizerStep::Prepend, {}, content});
@@ -130,12 +172,9 @@ using Behavior = PreTokenizerStep::Behavior;
 
 PreTokenizerStep splitStep(Pattern pattern, Behavior behavior,
                            bool invert = false) {
-  PreTokenizerStep step;
-  step.kind = pattern.isRegex ? PreTokenizerStep::SplitRegex
-                              : PreTokenizerStep::SplitString;
-  step.behavior = behavior;
+  PreTokenizerStep step =
+      splitStep(std::move(pattern.text), pattern.isRegex, behavior);
   step.invert = invert;
-  step.pattern = std::move(pattern.text);
   return step;
 }
 
@@ -215,6 +254,13 @@ constexpr const char *punctuationPattern = "[!-/:-@\\[-`{-~\\p{P}]";
 
 } // namespace
 
+void addBertPreTokenizer(TokenizerSpec &spec) {
+  spec.preTokenizers.push_back(
+      splitStep({whiteSpacePattern, true}, PreTokenizerStep::Removed));
+  spec.preTokenizers.push_back(
+      splitStep({punctuationPattern, true}, PreTokenizerStep::Isolated));
+}
+
 Status addPreTokenizers(const Json &stage, const std::string &where,
                         TokenizerSpec &spec) {
   LLMIR_READ(reader, JsonReader::of(stage, where + ": pre_tokenizer"));
@@ -249,8 +295,8 @@ Status addPreTokenizers(const Json &stage, const std::string &where,
   if (type == "WhitespaceSplit")
     return split(whiteSpacePattern, PreTokenizerStep::Removed);
   if (type == "BertPreTokenizer") {
-    LLMIR_RETURN_IF_ERROR(split(whiteSpacePattern, PreTokenizerStep::Removed));
-    return split(punctuationPattern, PreTokenizerStep::Isolated);
+    addBertPreTokenizer(spec);
+    return Status::ok();
   }
   if (type == "CharDelimiterSplit") {
     LLMIR_READ(delimiter, reader.string("delimiter"));
@@ -269,6 +315,39 @@ Status addPreTokenizers(const Json &stage, const std::string &where,
 //===----------------------------------------------------------------------===//
 // Decoders
 //===----------------------------------------------------------------------===//
+
+static DecoderStep replaceDecoder(std::string pattern, std::string content) {
+  DecoderStep step;
+  step.kind = DecoderStep::ReplaceString;
+  step.pattern = std::move(pattern);
+  step.content = std::move(content);
+  return step;
+}
+
+void addWordPieceDecoder(std::string prefix, bool cleans, TokenizerSpec &spec) {
+  DecoderStep step;
+  step.kind = DecoderStep::WordPiece;
+  step.pattern = std::move(prefix);
+  spec.decoders.push_back(step);
+  if (cleans)
+    spec.decoders.emplace_back().kind = DecoderStep::CleanUp;
+}
+
+/// CTC: repeated tokens are one, then padding is removed.
+static Status addConnectionistDecoder(const JsonReader &reader,
+                                      TokenizerSpec &spec) {
+  LLMIR_READ(padding, reader.stringOr("pad_token", "<pad>"));
+  LLMIR_READ(delimiter, reader.stringOr("word_delimiter_token", "|"));
+  LLMIR_READ(cleans, reader.booleanOr("cleanup", true));
+  spec.decoders.emplace_back().kind = DecoderStep::Collapse;
+  spec.decoders.push_back(replaceDecoder(padding, ""));
+  if (cleans) {
+    spec.decoders.emplace_back().kind = DecoderStep::CleanUp;
+    spec.decoders.push_back(replaceDecoder(delimiter, " "));
+  }
+  spec.decoders.emplace_back().kind = DecoderStep::DropEmpty;
+  return Status::ok();
+}
 
 Status addDecoders(const Json &stage, const std::string &where,
                    TokenizerSpec &spec) {
@@ -307,6 +386,17 @@ Status addDecoders(const Json &stage, const std::string &where,
     step.kind = DecoderStep::Metaspace;
     step.pattern = replacement;
     step.dropFirst = scheme != PreTokenizerStep::Never;
+  } else if (type == "WordPiece") {
+    LLMIR_READ(prefix, reader.stringOr("prefix", "##"));
+    LLMIR_READ(cleans, reader.booleanOr("cleanup", true));
+    addWordPieceDecoder(prefix, cleans, spec);
+    return Status::ok();
+  } else if (type == "BPEDecoder") {
+    LLMIR_READ(suffix, reader.stringOr("suffix", "</w>"));
+    step.kind = DecoderStep::WordSuffix;
+    step.pattern = suffix;
+  } else if (type == "CTC") {
+    return addConnectionistDecoder(reader, spec);
   } else {
     return unsupportedStage("decoder", where, type);
   }

@@ -31,6 +31,12 @@ Status addDecoders(const Json &stage, const std::string &where,
 Status addPostProcessors(const Json &stage, const std::string &where,
                          TokenizerSpec &spec);
 
+/// The stages of BERT, for other sources.
+NormalizerStep bertNormalizer(bool cleans, bool separates, bool strips,
+                              bool lowercases);
+void addBertPreTokenizer(TokenizerSpec &spec);
+void addWordPieceDecoder(std::string prefix, bool cleans, TokenizerSpec &spec);
+
 } // namespace llmir
 
 #endif // LLMIR_LIB_TOKENIZER_JSONSTAGES_H

@@ -11,6 +11,7 @@
 
 #include <utf8proc.h>
 
+#include <algorithm>
 #include <array>
 
 namespace llmir {
@@ -65,6 +66,11 @@ void appendByteLevel(std::string &out, std::string_view text) {
 size_t replacedBytes(std::string_view text, std::string_view pattern,
                      std::string_view content) {
   size_t bytes = text.size();
+  if (pattern.size() == 1) {
+    const auto count =
+        static_cast<size_t>(std::count(text.begin(), text.end(), pattern[0]));
+    return bytes - count + count * content.size();
+  }
   for (size_t at = 0; (at = text.find(pattern, at)) != std::string_view::npos;
        at += pattern.size())
     bytes = bytes - pattern.size() + content.size();
@@ -75,6 +81,14 @@ std::string replaceAll(std::string_view text, std::string_view pattern,
                        std::string_view content) {
   std::string out;
   out.reserve(text.size());
+  if (pattern.size() == 1) {
+    for (char c : text)
+      if (c == pattern[0])
+        out.append(content);
+      else
+        out += c;
+    return out;
+  }
   while (true) {
     size_t found = text.find(pattern);
     if (found == std::string_view::npos)
@@ -123,18 +137,6 @@ template <typename Map> void mapCharacters(std::string &text, Map map) {
   text = std::move(out);
 }
 
-void lowercase(std::string &text) {
-  mapCharacters(text, [](uint32_t c, std::string &out) {
-    if (c == 0x130) { // The only character whose lower case has two.
-      appendUtf8(out, 'i');
-      appendUtf8(out, 0x307);
-      return;
-    }
-    appendUtf8(out, static_cast<uint32_t>(
-                        utf8proc_tolower(static_cast<utf8proc_int32_t>(c))));
-  });
-}
-
 /// SentencePiece's `nmt` rules: removes control characters, unifies spaces.
 void nmt(std::string &text) {
   mapCharacters(text, [](uint32_t c, std::string &out) {
@@ -172,6 +174,14 @@ void stripRight(std::string &text) {
   }
 }
 
+void stripMarksRight(std::string &text, std::string_view mark) {
+  size_t kept = text.size();
+  while (kept >= mark.size() &&
+         text.compare(kept - mark.size(), mark.size(), mark) == 0)
+    kept -= mark.size();
+  text.resize(kept);
+}
+
 void collapseSpaces(std::string &text) {
   std::string out;
   out.reserve(text.size());
@@ -203,6 +213,18 @@ Status replaceRanges(std::string &text, const std::vector<TextRange> &ranges,
 
 } // namespace
 
+void lowercase(std::string &text) {
+  mapCharacters(text, [](uint32_t c, std::string &out) {
+    if (c == 0x130) { // The only character whose lower case has two.
+      appendUtf8(out, 'i');
+      appendUtf8(out, 0x307);
+      return;
+    }
+    appendUtf8(out, static_cast<uint32_t>(
+                        utf8proc_tolower(static_cast<utf8proc_int32_t>(c))));
+  });
+}
+
 Expected<Normalizer> Normalizer::build(NormalizerStep step) {
   Normalizer result;
   if (step.kind == NormalizerStep::ReplaceRegex) {
@@ -214,11 +236,19 @@ Expected<Normalizer> Normalizer::build(NormalizerStep step) {
   if (step.kind == NormalizerStep::ReplaceString && step.pattern.empty())
     return Status(StatusCode::InvalidFile,
                   "normalizer Replace: the pattern is empty");
-  if (step.content.size() > maxContentBytes)
+  if (step.hasCharsmap()) {
+    Expected<Charsmap> map = Charsmap::parse(step.content);
+    if (!map)
+      return map.takeStatus().withContext("normalizer Precompiled");
+    result.charsmap = std::move(*map);
+  } else if (step.content.size() > maxContentBytes) {
     return Status(
         StatusCode::Unsupported,
         "normalizer: a replacement of " + std::to_string(step.content.size()) +
             " bytes; the limit is " + std::to_string(maxContentBytes));
+  }
+  if (step.kind == NormalizerStep::StripMarksRight && step.content.empty())
+    return Status(StatusCode::InvalidFile, "normalizer: the mark is empty");
   result.step = std::move(step);
   return result;
 }
@@ -279,6 +309,15 @@ Status Normalizer::apply(std::string &text, bool isFirst,
     text = std::move(mapped);
     break;
   }
+  case NormalizerStep::Bert:
+    return normalizeBert(text, step.flags);
+  case NormalizerStep::CharsmapClusters:
+    return charsmap->replaceClusters(text, limit);
+  case NormalizerStep::CharsmapPrefixes:
+    return charsmap->replacePrefixes(text, limit);
+  case NormalizerStep::StripMarksRight:
+    stripMarksRight(text, step.content);
+    break;
   case NormalizerStep::KindCount:
     break;
   }

@@ -9,6 +9,8 @@
 #include "Stages.h"
 #include "Unicode.h"
 
+#include <utf8proc.h>
+
 #include <algorithm>
 
 namespace llmir {
@@ -27,6 +29,53 @@ void partitionString(std::string_view text, std::string_view pattern,
     ranges.push_back(
         {static_cast<uint32_t>(found), static_cast<uint32_t>(at), true});
   }
+}
+
+static bool isDecimalDigit(uint32_t c) {
+  if (c < 0x80)
+    return c >= '0' && c <= '9';
+  return utf8proc_category(static_cast<utf8proc_int32_t>(c)) ==
+         UTF8PROC_CATEGORY_ND;
+}
+
+void partitionDigits(std::string_view text, bool ofWords,
+                     std::vector<TextRange> &ranges) {
+  auto append = [&](size_t begin, size_t end, bool isMatch) {
+    if (begin < end)
+      ranges.push_back(
+          {static_cast<uint32_t>(begin), static_cast<uint32_t>(end), isMatch});
+  };
+  std::vector<size_t> digits; // The positions of those of one number.
+  size_t last = 0, at = 0;    // The end of the last range.
+  while (at < text.size()) {
+    digits.clear();
+    size_t end = at;
+    uint32_t next = 0;
+    for (size_t bytes; end < text.size(); end += bytes) {
+      const Utf8Char c = firstUtf8Char(text.substr(end));
+      next = c.codePoint;
+      bytes = c.bytes;
+      if (!isDecimalDigit(next))
+        break;
+      digits.push_back(end);
+    }
+    const bool isInside = end < text.size() && isWordCharacter(next);
+    if (!digits.empty() && !(ofWords && isInside)) {
+      append(last, at, false);
+      // The first group has what remains.
+      size_t begin = at;
+      for (size_t i = (digits.size() - 1) % 3 + 1; i < digits.size(); i += 3) {
+        append(begin, digits[i], true);
+        begin = digits[i];
+      }
+      append(begin, end, true);
+      last = end;
+    }
+    at = end;
+    if (at < text.size())
+      at += firstUtf8Char(text.substr(at)).bytes;
+  }
+  append(last, text.size(), false);
 }
 
 namespace {
@@ -131,9 +180,17 @@ Status PreTokenizer::split(Pieces &pieces) const {
   for (Pieces::Piece piece : pieces.pieces) {
     std::string_view text = std::string_view(pieces.text)
                                 .substr(piece.begin, piece.end - piece.begin);
+    // A single character cannot be split.
+    if (step.behavior != PreTokenizerStep::Removed && !text.empty() &&
+        firstUtf8Char(text).bytes == text.size()) {
+      result.push_back(piece);
+      continue;
+    }
     ranges.clear();
     if (regex)
       LLMIR_RETURN_IF_ERROR(regex->partition(text, ranges));
+    else if (step.kind == PreTokenizerStep::DigitGroups)
+      partitionDigits(text, !step.pattern.empty(), ranges);
     else
       partitionString(text, step.pattern, ranges);
     if (step.invert)
@@ -191,6 +248,7 @@ Status PreTokenizer::apply(Pieces &pieces, const GrowthLimit &limit) const {
   switch (step.kind) {
   case PreTokenizerStep::SplitRegex:
   case PreTokenizerStep::SplitString:
+  case PreTokenizerStep::DigitGroups:
     return split(pieces);
   case PreTokenizerStep::PrefixSpace:
     return prefixSpace(pieces, limit);

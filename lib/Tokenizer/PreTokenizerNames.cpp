@@ -9,9 +9,14 @@
 #include "PreTokenizerNames.h"
 #include "Sources.h"
 
+#include <algorithm>
+
 namespace llmir {
 
 // clang-format off
+extern const char *const digitGroups = R"re((?=(\d{3})+(?!\d)))re";
+extern const char *const digitGroupsOfWords = R"re(\d{1,3}(?=(?:\d{3})*\b))re";
+
 extern const char *const gpt2Pattern =
     R"re('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)re";
 
@@ -58,6 +63,48 @@ constexpr const char *seedCoder =
 constexpr const char *bailing =
     R"re('(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+)re"
     R"re(+[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+)re";
+
+constexpr const char *cascadingSpaces =
+    R"re((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|)re"
+    R"re( ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s{512}(?!\S)|\s{256}(?!\S)|)re"
+    R"re(\s{128}(?!\S)|\s{64}(?!\S)|\s{32}(?!\S)|\s{16}(?!\S)|\s{8}(?!\S)|)re"
+    R"re(\s{4}(?!\S)|\s{1,2}(?!\S)|\s{1})re";
+
+constexpr const char *spark =
+    R"re([!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+)re"
+    R"re(| ?[\p{P}\p{S}]+|[\r\n]|\s+(?!\S)|\s+)re";
+
+constexpr const char *youtuScripts =
+    "[가-힣ㄱ-ㆎ]+|[！…“”‘’—：；，、-〿︰-﹏]+|[ㄅ-ㄯ]+|[一-龥぀-ゟ゠-ヿ]+";
+constexpr const char *youtuWords =
+    R"re([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+)re"
+    R"re((?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+)re"
+    R"re([\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}|)re"
+    R"re( ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)re";
+
+constexpr const char *longNumbers =
+    R"re((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}+|)re"
+    R"re( ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)re";
+
+constexpr const char *noContractions =
+    R"re([^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|)re"
+    R"re(\s*[\r\n]+|\s+(?!\S)|\s+)re";
+
+// Like o200k, but ideographs are apart.
+constexpr const char *kimi =
+    R"re([\p{Han}]+|[^\r\n\p{L}\p{N}]?(?:(?!\p{Han})[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}])*)re"
+    R"re((?:(?!\p{Han})[\p{Ll}\p{Lm}\p{Lo}\p{M}])+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|)re"
+    R"re([^\r\n\p{L}\p{N}]?(?:(?!\p{Han})[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}])+)re"
+    R"re((?:(?!\p{Han})[\p{Ll}\p{Lm}\p{Lo}\p{M}])*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|)re"
+    R"re(\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)re";
+
+constexpr const char *sentinels = "<sentinel:[0-9]+>";
+constexpr const char *imageTokens = "(IMGIMG)((A|B|C|D|E|F|G|H|I){1,4})Z";
+constexpr const char *tabsAndPairs = "([\t\n]|    |  )";
+constexpr const char *punctuation = R"re([\p{P}!-/:-@\[-`{-~])re";
+
+constexpr const char *asianScripts =
+    "[一-鿿㐀-䶿豈-﫿぀-ゟ゠-ヿ･-ﾟ⼀-⿟เ-๿຀-໿ក-៿က-႟ꩠ-ꩿꧠ-꧿가-힯ᄀ-ᇿ]+";
 
 constexpr const char *exaoneMoe =
     R"re((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*(?: \p{L}\p{M}*)re"
@@ -107,6 +154,9 @@ const std::vector<NamedPreTokenizer> &namedPreTokenizers() {
       {"pixtral", {llama3}, true, true, false},
       {"midm-2.0", {llama3}, true, true, false},
       {"lfm2", {llama3}, true, true, false},
+      {"jina-v5-nano", {llama3}, true, true, false},
+      {"minicpm5", {threeDigits, longNumbers}, true, false, false},
+      {"jais-2", {cascadingSpaces}, false, false, false},
       {"dbrx", {llama3}, false, false, false},
       {"smaug-bpe", {llama3}, false, false, false},
       {"glm4", {llama3}, false, false, false},
@@ -120,6 +170,14 @@ const std::vector<NamedPreTokenizer> &namedPreTokenizers() {
       {"trillion", {gpt2Pattern}, false, false, false},
       {"granite-docling", {gpt2Pattern}, false, false, false},
       {"exaone4", {gpt2Pattern}, false, false, false},
+      {"jina-es", {gpt2Pattern}, false, false, false},
+      {"jina-de", {gpt2Pattern}, false, false, false},
+      {"jina-v2-es", {gpt2Pattern}, false, false, false},
+      {"jina-v2-de", {gpt2Pattern}, false, false, false},
+      {"jina-v1-en", {gpt2Pattern}, false, false, false},
+      {"jina-v2-code", {gpt2Pattern}, false, false, false},
+      {"roberta-bpe", {gpt2Pattern}, false, false, false},
+      {"modern-bert", {gpt2Pattern}, false, false, true},
       {"mpt", {gpt2Pattern}, false, false, true},
       {"olmo", {gpt2Pattern}, false, false, true},
       {"starcoder", {digits, gpt2Pattern}, false, false, false},
@@ -134,6 +192,8 @@ const std::vector<NamedPreTokenizer> &namedPreTokenizers() {
       {"deepseek-r1-qwen", {qwen2}, false, false, true},
       {"kormo", {qwen2}, false, false, true},
       {"megrez", {qwen2}, false, false, true},
+      {"f2llmv2", {qwen2}, false, false, true},
+      {"ufakzeka", {noContractions}, false, false, false},
       {"stablelm2", {qwen2}, false, false, false},
       {"hunyuan", {qwen2}, false, false, false},
       {"solar-open", {qwen2}, false, false, false},
@@ -143,11 +203,21 @@ const std::vector<NamedPreTokenizer> &namedPreTokenizers() {
       {"gpt-4o", {o200k}, false, false, false},
       {"llama4", {o200k}, false, false, false},
       {"kanana2", {o200k}, false, false, false},
+      {"talkie", {o200k}, false, false, false},
+      {"granite-embed-multi-97m", {o200k}, true, false, false},
+      {"youtu", {youtuScripts, youtuWords}, true, false, false},
+      {"kimi-k2", {kimi}, true, false, false},
       {"minimax-m2", {o200k}, false, false, false},
       {"deepseek-v3", {threeDigits, cjkRuns, deepseekWords}, false, false, false},
       {"hunyuan-dense", {threeDigits, cjkRuns, deepseekWords}, false, false, false},
       {"joyai-llm", {threeDigits, cjkRuns, deepseekWords}, false, false, false},
       {"hy_v4", {threeDigits, cjkRuns, deepseekWords}, false, false, false},
+      {"spark2_5", {threeDigits, cjkRuns, spark, digits}, false, false, false},
+      {"tiny_aya", {digitGroupsOfWords, o200k}, false, false, false},
+      {"cohere2moe", {digitGroupsOfWords, o200k}, false, false, false},
+      {"superbpe", {digitRuns, digitGroups}, false, false, false},
+      {"afmoe", {digitGroups, asianScripts, deepseekWords}, false, false, false},
+      {"chameleon", {sentinels, imageTokens, tabsAndPairs, digits, punctuation, gpt2Pattern}, false, true, false},
       {"deepseek-llm", {newLines, deepseekLetters, R"re(\s?[!-/:-~！-／：-～‘-‟　-。]+)re", R"re(\s+$)re", "[一-龥ࠀ-一가-퟿]+", digitRuns}, false, false, false},
       {"deepseek-coder", {newLines, R"re(\s?\p{L}+)re", R"re(\s?\p{P}+)re", "[一-龥ࠀ-一가-퟿]+", digits}, false, false, false},
       {"falcon", {R"re([\p{P}\$\+<=>\^~\|`]+)re", gpt2Pattern, threeDecimals}, false, false, false},
@@ -168,6 +238,8 @@ const std::vector<NamedPreTokenizer> &namedPreTokenizers() {
 
 } // namespace
 
+const char *qwenPattern() { return qwen2; }
+
 const NamedPreTokenizer *findPreTokenizer(std::string_view name) {
   for (const NamedPreTokenizer &entry : namedPreTokenizers())
     if (entry.name == name)
@@ -175,13 +247,32 @@ const NamedPreTokenizer *findPreTokenizer(std::string_view name) {
   return nullptr;
 }
 
-std::string preTokenizerNames() {
-  std::string names;
-  for (const NamedPreTokenizer &entry : namedPreTokenizers()) {
-    if (!names.empty())
-      names += ", ";
-    names += entry.name;
+/// The number of characters to insert, remove or replace.
+static size_t editDistance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j)
+    row[j] = j;
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t replaced = diagonal + (a[i] != b[j]);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+    }
   }
+  return row[b.size()];
+}
+
+std::string nearestPreTokenizers(std::string_view name) {
+  name = name.substr(0, 64);
+  std::vector<std::pair<size_t, std::string_view>> byDistance;
+  for (const NamedPreTokenizer &entry : namedPreTokenizers())
+    byDistance.push_back({editDistance(name, entry.name), entry.name});
+  std::sort(byDistance.begin(), byDistance.end());
+  std::string names;
+  for (size_t i = 0; i < 3; ++i)
+    names += (i == 0 ? "" : ", ") + std::string(byDistance[i].second);
   return names;
 }
 

@@ -34,8 +34,8 @@ struct NamedPreTokenizer {
 /// Null for an unknown name.
 const NamedPreTokenizer *findPreTokenizer(std::string_view name);
 
-/// All names, for messages.
-std::string preTokenizerNames();
+/// The three known names that differ least from an unknown one, for messages.
+std::string nearestPreTokenizers(std::string_view name);
 
 } // namespace llmir
 

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 
 namespace llmir {
 namespace {
@@ -275,15 +276,24 @@ struct MatchScratch {
 class Deadline {
 public:
   explicit Deadline(size_t bytes)
-      : end(std::chrono::steady_clock::now() +
-            std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                std::chrono::duration<double>(
-                    baseSeconds + secondsPerMiB * double(bytes) / (1 << 20)))) {
-  }
-  bool hasPassed() const { return std::chrono::steady_clock::now() > end; }
+      : end(now() + baseSeconds + secondsPerMiB * double(bytes) / (1 << 20)) {}
+  bool hasPassed() const { return now() > end; }
 
 private:
-  std::chrono::steady_clock::time_point end;
+  /// Read for every match, so the clock must be fast; it need not be exact.
+  static double now() {
+#ifdef CLOCK_MONOTONIC_COARSE
+    timespec time{};
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+    return double(time.tv_sec) + double(time.tv_nsec) * 1e-9;
+#else
+    using Clock = std::chrono::steady_clock;
+    return std::chrono::duration<double>(Clock::now().time_since_epoch())
+        .count();
+#endif
+  }
+
+  double end;
 };
 
 size_t nextCharacter(std::string_view text, size_t at) {

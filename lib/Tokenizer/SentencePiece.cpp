@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "RankFiles.h"
 #include "Sources.h"
 
 #include "llmir/Support/SmallFloat.h"
@@ -122,7 +123,6 @@ struct SentencePieceModel {
   bool byteFallback = false;
   bool spaceAsSuffix = false;
   bool escapesSpaces = true;
-  size_t charsmapBytes = 0;
 
   SentencePieceModel() {
     data.model = "llama";
@@ -209,7 +209,7 @@ void readNormalizer(Message &normalizer, SentencePieceModel &model) {
   while (normalizer.next()) {
     bool isTrue = normalizer.number != 0;
     if (normalizer.field == NormalizerCharsmap && normalizer.wireType == 2)
-      model.charsmapBytes = normalizer.data.size();
+      model.data.charsmap = normalizer.data;
     else if (normalizer.wireType != 0)
       continue;
     else if (normalizer.field == NormalizerDummyPrefix)
@@ -250,19 +250,27 @@ Status checkSupport(const SentencePieceModel &model, const std::string &name) {
     return Status(StatusCode::Unsupported, name + ": " + what,
                   "use the model's tokenizer.json");
   };
-  if (model.modelType != modelTypeBPE)
-    return unsupported(
-        "SentencePiece model type " + std::to_string(model.modelType) +
-        (model.modelType == modelTypeUnigram ? " (Unigram)" : "") +
-        "; only BPE (2) is supported");
+  if (model.modelType != modelTypeBPE && model.modelType != modelTypeUnigram)
+    return unsupported("SentencePiece model type " +
+                       std::to_string(model.modelType) +
+                       "; only Unigram (1) and BPE (2) are supported");
   if (model.spaceAsSuffix)
     return unsupported("spaces at the end of pieces are not supported");
   if (!model.escapesSpaces)
     return unsupported("unescaped spaces are not supported");
-  if (model.charsmapBytes > 0)
-    return unsupported("a character map for normalization (" +
-                       std::to_string(model.charsmapBytes) +
-                       " bytes) is not supported");
+  return Status::ok();
+}
+
+/// Some classes number the pieces differently than their model file.
+Status checkNumbering(const std::string &tokenizerClass,
+                      const std::string &name) {
+  for (const char *prefix : {"XLMRoberta", "Camembert", "MBart", "Nllb",
+                             "Barthez", "XGLM", "Pegasus", "XLMProphetNet"})
+    if (tokenizerClass.rfind(prefix, 0) == 0)
+      return Status(StatusCode::Unsupported,
+                    name + ": the tokenizer class '" + tokenizerClass +
+                        "' numbers its tokens differently than this file",
+                    "use the model's tokenizer.json");
   return Status::ok();
 }
 
@@ -344,13 +352,23 @@ Expected<Tokenizer> Tokenizer::fromSentencePiece(std::string_view bytes,
   Expected<Json> config = parseTokenizerConfig(configJson);
   if (!config)
     return config.takeStatus();
+  if (looksLikeTiktoken(bytes))
+    return tokenizerFromTiktoken(bytes, *config, name);
   SentencePieceModel model;
   LLMIR_RETURN_IF_ERROR(readModel(bytes, name, model));
   LLMIR_RETURN_IF_ERROR(checkSupport(model, name));
 
   JsonReader reader(*config, "tokenizer_config.json");
-  Expected<bool> addBos = reader.booleanOr("add_bos_token", true);
-  Expected<bool> addEos = reader.booleanOr("add_eos_token", false);
+  const bool isUnigram = model.modelType == modelTypeUnigram;
+  if (isUnigram)
+    model.data.model = "t5";
+  Expected<bool> addBos = reader.booleanOr("add_bos_token", !isUnigram);
+  Expected<std::string> type = reader.stringOr("tokenizer_class", "");
+  if (!type)
+    return type.takeStatus();
+  LLMIR_RETURN_IF_ERROR(checkNumbering(*type, name));
+  Expected<bool> addEos =
+      reader.booleanOr("add_eos_token", type->find("T5") != std::string::npos);
   Expected<bool> legacy = reader.booleanOr("legacy", true);
   for (Expected<bool> *value : {&addBos, &addEos, &legacy})
     if (!*value)

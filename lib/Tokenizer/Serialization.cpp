@@ -20,7 +20,7 @@ namespace llmir {
 namespace {
 
 constexpr char magic[8] = {'L', 'L', 'M', 'I', 'R', 'T', 'O', 'K'};
-constexpr uint32_t formatVersion = 1;
+constexpr uint32_t formatVersion = 2;
 
 static_assert(sizeof(MergeRule) == 12, "stored as three int32");
 
@@ -114,11 +114,13 @@ void write(Writer &out, const NormalizerStep &step) {
   out.number<uint8_t>(step.kind);
   out.text(step.pattern);
   out.text(step.content);
+  out.number(step.flags);
 }
 void read(Reader &in, NormalizerStep &step) {
   step.kind = in.choice<NormalizerStep::Kind>(NormalizerStep::KindCount);
   step.pattern = in.text();
   step.content = in.text();
+  step.flags = in.number<uint8_t>();
 }
 
 void write(Writer &out, const PreTokenizerStep &step) {
@@ -203,10 +205,13 @@ std::vector<uint8_t> Tokenizer::serialize() const {
   out.text(spec.tokens.text);
   out.array(spec.tokens.offsets);
   out.array(spec.flags);
-  for (bool value : {spec.mergesByScore, spec.byteFallback, spec.fuseUnknown,
-                     spec.ignoreMerges})
+  out.number(static_cast<uint8_t>(spec.model));
+  for (bool value : {spec.byteFallback, spec.fuseUnknown, spec.ignoreMerges,
+                     spec.ranksAreIds, spec.sumsInSinglePrecision})
     out.number<uint8_t>(value);
   out.number(spec.unknownToken);
+  out.number(spec.maxWordCharacters);
+  out.text(spec.wordPrefix);
   out.text(spec.continuingPrefix);
   out.text(spec.endSuffix);
   out.array(spec.merges);
@@ -242,14 +247,18 @@ Expected<Tokenizer> Tokenizer::load(Span<const uint8_t> bytes) {
   spec.tokens.text = in.text();
   spec.tokens.offsets = in.array<uint32_t>();
   spec.flags = in.array<uint8_t>();
-  for (bool *value : {&spec.mergesByScore, &spec.byteFallback,
-                      &spec.fuseUnknown, &spec.ignoreMerges})
+  spec.model =
+      in.choice<TokenizerModel>(static_cast<int>(TokenizerModel::KindCount));
+  for (bool *value : {&spec.byteFallback, &spec.fuseUnknown, &spec.ignoreMerges,
+                      &spec.ranksAreIds, &spec.sumsInSinglePrecision})
     *value = in.boolean();
   spec.unknownToken = in.number<int32_t>();
+  spec.maxWordCharacters = in.number<uint64_t>();
+  spec.wordPrefix = in.text();
   spec.continuingPrefix = in.text();
   spec.endSuffix = in.text();
   spec.merges = in.array<MergeRule>();
-  spec.scores = in.array<float>();
+  spec.scores = in.array<double>();
   readAll(in, spec.addedTokens);
   readAll(in, spec.normalizers);
   readAll(in, spec.preTokenizers);

@@ -12,6 +12,22 @@
 
 namespace llmir {
 
+PreTokenizerStep splitStep(std::string pattern, bool isRegex,
+                           PreTokenizerStep::Behavior behavior) {
+  PreTokenizerStep step;
+  step.kind =
+      isRegex ? PreTokenizerStep::SplitRegex : PreTokenizerStep::SplitString;
+  step.behavior = behavior;
+  const bool ofWords = pattern == digitGroupsOfWords;
+  if (isRegex && behavior == PreTokenizerStep::Isolated &&
+      (ofWords || pattern == digitGroups)) {
+    step.kind = PreTokenizerStep::DigitGroups;
+    pattern = ofWords ? "word" : "";
+  }
+  step.pattern = std::move(pattern);
+  return step;
+}
+
 Expected<Json> parseTokenizerConfig(std::string_view json) {
   if (json.empty())
     return Json(Json::object());

@@ -14,6 +14,7 @@
 #ifndef LLMIR_LIB_TOKENIZER_STAGES_H
 #define LLMIR_LIB_TOKENIZER_STAGES_H
 
+#include "Charsmap.h"
 #include "GrowthLimit.h"
 #include "Regex.h"
 #include "TokenizerSpec.h"
@@ -26,12 +27,19 @@ namespace llmir {
 struct Normalizer {
   NormalizerStep step;
   std::optional<Regex> regex;
+  std::optional<Charsmap> charsmap;
 
   static Expected<Normalizer> build(NormalizerStep step);
   /// `isFirst`: the segment is at the start of the text. OutOfRange if the
   /// segment grows beyond the limit or a pattern is too expensive.
   Status apply(std::string &text, bool isFirst, const GrowthLimit &limit) const;
 };
+
+/// Converts every letter to lower case.
+void lowercase(std::string &text);
+
+/// BERT's normalization: `flags` are NormalizerStep::BertFlags.
+Status normalizeBert(std::string &text, uint8_t flags);
 
 /// Runs all steps in order.
 Status normalize(const std::vector<Normalizer> &steps, std::string &text,
@@ -71,6 +79,11 @@ void appendByteLevel(std::string &out, std::string_view text);
 
 /// Like Regex::partition, for a nonempty plain string.
 void partitionString(std::string_view text, std::string_view pattern,
+                     std::vector<TextRange> &ranges);
+
+/// Numbers as matches of up to three digits, counted from their end. `ofWords`:
+/// only numbers that no letter follows.
+void partitionDigits(std::string_view text, bool ofWords,
                      std::vector<TextRange> &ranges);
 
 /// Size in bytes of the result of replaceAll.

@@ -47,11 +47,7 @@ uint64_t hashBytes(std::string_view bytes) {
   return mix(mix(hash ^ word, odd2), processSeed() ^ odd1);
 }
 
-uint64_t hashPair(int32_t left, int32_t right) {
-  uint64_t pair = uint64_t(static_cast<uint32_t>(left)) << 32 |
-                  static_cast<uint32_t>(right);
-  return mix(pair ^ processSeed(), odd1 ^ processSeed() << 1);
-}
+uint64_t hashSeed() { return processSeed(); }
 
 void IndexTable::reset(size_t count) {
   size_t size = 16;
@@ -92,13 +88,24 @@ std::optional<int32_t> TokenTable::find(std::string_view text) const {
   return static_cast<int32_t>(*id);
 }
 
+std::array<int32_t, 256> byteTokenIds(const TokenTable &table) {
+  constexpr char hex[] = "0123456789ABCDEF";
+  std::array<int32_t, 256> ids;
+  for (size_t byte = 0; byte < ids.size(); ++byte) {
+    char text[] = {'<', '0', 'x', hex[byte >> 4], hex[byte & 15], '>'};
+    ids[byte] = table.find({text, sizeof text}).value_or(-1);
+  }
+  return ids;
+}
+
 void MergeTable::build(const std::vector<MergeRule> &list) {
   rules = &list;
+  seed = hashSeed();
   table.reset(list.size());
   for (size_t rank = 0; rank < list.size(); ++rank) {
     const MergeRule &rule = list[rank];
-    table.insert(hashPair(rule.left, rule.right), static_cast<uint32_t>(rank),
-                 [&](uint32_t i) {
+    table.insert(hashPair(rule.left, rule.right, seed),
+                 static_cast<uint32_t>(rank), [&](uint32_t i) {
                    return list[i].left == rule.left &&
                           list[i].right == rule.right;
                  });

@@ -17,12 +17,24 @@
 
 #include "TokenizerSpec.h"
 
+#include <array>
 #include <optional>
 
 namespace llmir {
 
 uint64_t hashBytes(std::string_view bytes);
-uint64_t hashPair(int32_t left, int32_t right);
+
+/// Depends on `seed`, which should be hashSeed().
+inline uint64_t hashPair(int32_t left, int32_t right, uint64_t seed) {
+  const uint64_t pair = uint64_t(static_cast<uint32_t>(left)) << 32 |
+                        static_cast<uint32_t>(right);
+  __extension__ using Wide = unsigned __int128;
+  const Wide product =
+      static_cast<Wide>(pair ^ seed) * (0x9e3779b97f4a7c15u ^ seed << 1);
+  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+}
+/// The same in all of the process.
+uint64_t hashSeed();
 
 /// Open addressing with a maximum load factor of three quarters. Values are
 /// indices below 2^24; the caller compares the objects they refer to.
@@ -89,6 +101,9 @@ private:
   size_t longest = 0;
 };
 
+/// The ids of the tokens <0x00> to <0xFF>; -1 for those that are missing.
+std::array<int32_t, 256> byteTokenIds(const TokenTable &table);
+
 /// Merge rules by their two parts. Among rules with equal parts the last one
 /// wins.
 class MergeTable {
@@ -96,7 +111,7 @@ public:
   void build(const std::vector<MergeRule> &rules);
   /// The rank; the rule is rules[rank].
   std::optional<uint32_t> find(int32_t left, int32_t right) const {
-    return table.find(hashPair(left, right), [&](uint32_t rank) {
+    return table.find(hashPair(left, right, seed), [&](uint32_t rank) {
       const MergeRule &rule = (*rules)[rank];
       return rule.left == left && rule.right == right;
     });
@@ -105,6 +120,7 @@ public:
 private:
   const std::vector<MergeRule> *rules = nullptr;
   IndexTable table;
+  uint64_t seed = 0;
 };
 
 } // namespace llmir

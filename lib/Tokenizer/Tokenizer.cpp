@@ -9,6 +9,7 @@
 #include "llmir/Tokenizer/Tokenizer.h"
 
 #include "TokenizerImpl.h"
+#include "WordCache.h"
 
 #include <algorithm>
 
@@ -27,7 +28,8 @@ class Encoding {
 public:
   Encoding(const TokenizerImpl &impl, std::string_view text,
            EncodeOptions options)
-      : impl(impl), text(text), options(options), limit(text.size()) {}
+      : impl(impl), text(text), options(options), limit(text.size()),
+        words(text.size()) {}
 
   Expected<std::vector<int32_t>> run() {
     const TokenizerSpec &spec = impl.spec;
@@ -76,21 +78,36 @@ private:
     pieces.text = std::move(normal);
     pieces.pieces.push_back(
         {0, static_cast<uint32_t>(pieces.text.size()), isFirst});
-    for (const PreTokenizer &step : impl.preTokenizers)
-      LLMIR_RETURN_IF_ERROR(step.apply(pieces, limit));
+    // Only words that are not in the cache are mapped.
+    const size_t steps = impl.preTokenizers.size() - impl.mapsBytesLast();
+    for (size_t i = 0; i < steps; ++i)
+      LLMIR_RETURN_IF_ERROR(impl.preTokenizers[i].apply(pieces, limit));
     limit.finishSegment(pieces.text.size());
-    for (Pieces::Piece piece : pieces.pieces)
-      if (piece.begin < piece.end)
-        impl.model.encode(std::string_view(pieces.text)
-                              .substr(piece.begin, piece.end - piece.begin),
-                          ids);
+    for (Pieces::Piece piece : pieces.pieces) {
+      const std::string_view word =
+          std::string_view(pieces.text)
+              .substr(piece.begin, piece.end - piece.begin);
+      if (!word.empty())
+        LLMIR_RETURN_IF_ERROR(
+            words.append(word, ids, [&] { return encodeWord(word); }));
+    }
     return Status::ok();
+  }
+
+  Status encodeWord(std::string_view word) {
+    if (!impl.mapsBytesLast())
+      return impl.encodePiece(word, ids);
+    mapped.clear();
+    appendByteLevel(mapped, word);
+    return impl.encodePiece(mapped, ids);
   }
 
   const TokenizerImpl &impl;
   std::string_view text;
   EncodeOptions options;
   GrowthLimit limit;
+  WordCache words;
+  std::string mapped; ///< A word in the byte-level alphabet.
   std::vector<int32_t> ids;
 };
 

@@ -20,6 +20,8 @@ namespace llmir {
 /// files are far below.
 constexpr size_t maxAddedTokens = 1u << 16;
 constexpr size_t maxStages = 64;
+/// Maximum length of a token of Unigram and WordPiece.
+constexpr size_t maxPieceBytes = 512;
 
 Expected<Tokenizer> buildTokenizer(TokenizerSpec spec) {
   auto impl = std::make_shared<TokenizerImpl>(std::move(spec));
@@ -32,9 +34,10 @@ Status TokenizerImpl::build() {
   LLMIR_RETURN_IF_ERROR(checkIds());
   LLMIR_RETURN_IF_ERROR(checkMerges());
   LLMIR_RETURN_IF_ERROR(checkAddedTokens());
+  LLMIR_RETURN_IF_ERROR(checkModel());
   LLMIR_RETURN_IF_ERROR(tokens.build(spec.tokens, spec.flags));
   LLMIR_RETURN_IF_ERROR(buildStages());
-  model.build(spec, tokens);
+  buildModel();
   return buildAddedTokens();
 }
 
@@ -65,7 +68,7 @@ Status TokenizerImpl::checkTokens() const {
                     "token " + std::to_string(id) + " is not UTF-8 at byte " +
                         std::to_string(valid) + ": '" + printable(text) + "'");
   }
-  if (!spec.mergesByScore)
+  if (!spec.hasScores())
     return Status::ok();
   if (spec.scores.size() != count)
     return Status(StatusCode::InvalidFile,
@@ -127,6 +130,26 @@ Status TokenizerImpl::checkMerges() const {
   return Status::ok();
 }
 
+Status TokenizerImpl::checkModel() const {
+  const bool needsUnknown = spec.model == TokenizerModel::WordPiece ||
+                            spec.model == TokenizerModel::WordLevel;
+  if (needsUnknown && spec.unknownToken < 0)
+    return Status(StatusCode::InvalidFile,
+                  "the model has no token for unknown words ('unk_token')");
+  // These try all tokens at a position, one byte after the other.
+  if (needsUnknown || spec.model == TokenizerModel::Unigram)
+    for (size_t id = 0; id < spec.tokens.size(); ++id)
+      if ((spec.flags[id] & TokenMergeable) &&
+          spec.tokens[id].size() > maxPieceBytes)
+        return Status(
+            StatusCode::Unsupported,
+            "token " + std::to_string(id) + " is " +
+                std::to_string(spec.tokens[id].size()) +
+                " bytes long; the limit of Unigram and WordPiece is " +
+                std::to_string(maxPieceBytes));
+  return Status::ok();
+}
+
 Status TokenizerImpl::checkAddedTokens() const {
   if (spec.addedTokens.size() > maxAddedTokens)
     return Status(StatusCode::Unsupported,
@@ -169,15 +192,16 @@ checkStageTexts(std::initializer_list<const std::string *> texts) {
 }
 
 Status TokenizerImpl::buildStages() {
-  LLMIR_RETURN_IF_ERROR(
-      checkStageTexts({&spec.continuingPrefix, &spec.endSuffix}));
+  LLMIR_RETURN_IF_ERROR(checkStageTexts(
+      {&spec.wordPrefix, &spec.continuingPrefix, &spec.endSuffix}));
   if (spec.normalizers.size() > maxStages ||
       spec.preTokenizers.size() > maxStages || spec.decoders.size() > maxStages)
     return Status(StatusCode::Unsupported, "more than " +
                                                std::to_string(maxStages) +
                                                " stages of one kind");
   for (const NormalizerStep &step : spec.normalizers) {
-    LLMIR_RETURN_IF_ERROR(checkStageTexts({&step.pattern, &step.content}));
+    const std::string &text = step.hasCharsmap() ? step.pattern : step.content;
+    LLMIR_RETURN_IF_ERROR(checkStageTexts({&step.pattern, &text}));
     Expected<Normalizer> built = Normalizer::build(step);
     if (!built)
       return built.takeStatus();
@@ -194,6 +218,40 @@ Status TokenizerImpl::buildStages() {
     LLMIR_RETURN_IF_ERROR(checkStageTexts({&step.pattern, &step.content}));
   LLMIR_RETURN_IF_ERROR(checkDecoders(spec.decoders));
   decoderGrowth = decoderGrowthOf(spec.decoders);
+  return Status::ok();
+}
+
+void TokenizerImpl::buildModel() {
+  switch (spec.model) {
+  case TokenizerModel::MergesByRank:
+  case TokenizerModel::MergesByScore:
+    return pairs.build(spec, tokens);
+  case TokenizerModel::Unigram:
+    return unigrams.build(spec, tokens);
+  case TokenizerModel::WordPiece:
+  case TokenizerModel::WordLevel:
+    return words.build(spec, tokens);
+  case TokenizerModel::KindCount:
+    return;
+  }
+}
+
+Status TokenizerImpl::encodePiece(std::string_view piece,
+                                  std::vector<int32_t> &ids) const {
+  switch (spec.model) {
+  case TokenizerModel::MergesByRank:
+  case TokenizerModel::MergesByScore:
+    pairs.encode(piece, ids);
+    break;
+  case TokenizerModel::Unigram:
+    return unigrams.encode(piece, ids);
+  case TokenizerModel::WordPiece:
+  case TokenizerModel::WordLevel:
+    words.encode(piece, ids);
+    break;
+  case TokenizerModel::KindCount:
+    break;
+  }
   return Status::ok();
 }
 

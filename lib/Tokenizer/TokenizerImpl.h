@@ -18,6 +18,8 @@
 #include "BytePairEncoder.h"
 #include "DecoderChain.h"
 #include "Stages.h"
+#include "UnigramEncoder.h"
+#include "WordEncoder.h"
 
 namespace llmir {
 
@@ -27,13 +29,25 @@ struct TokenizerImpl {
 
   Status build();
 
+  /// Appends the ids of a piece (valid UTF-8, not empty).
+  Status encodePiece(std::string_view piece, std::vector<int32_t> &ids) const;
+
+  /// Whether the last pre-tokenizer maps bytes to characters.
+  bool mapsBytesLast() const {
+    return !preTokenizers.empty() &&
+           preTokenizers.back().step.kind == PreTokenizerStep::ByteLevel;
+  }
+
   /// The decoded spelling of an id; empty for ids without a token.
   std::string_view decodedText(int32_t id) const;
   bool skipsInDecoding(int32_t id) const;
 
   const TokenizerSpec spec;
   TokenTable tokens;
-  BytePairEncoder model;
+  /// The model; only the encoder of spec.model is built.
+  BytePairEncoder pairs;
+  UnigramEncoder unigrams;
+  WordEncoder words;
   AddedTokenMatcher rawTokens;        ///< Matched in the raw text.
   AddedTokenMatcher normalizedTokens; ///< Matched in normalized text.
   std::vector<Normalizer> normalizers;
@@ -55,8 +69,10 @@ private:
   Status checkTokens() const;
   Status checkIds() const;
   Status checkMerges() const;
+  Status checkModel() const;
   Status checkAddedTokens() const;
   Status buildStages();
+  void buildModel();
   Status buildAddedTokens();
 };
 

@@ -6,224 +6,18 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Reader of tokenizer.json. Vocabulary and merges, nearly all of the file, are
-// parsed directly into flat arrays; the rest becomes a small tree.
+// Converts the contents of a tokenizer.json to a description of the tokenizer.
 //
 //===----------------------------------------------------------------------===//
 
 #include "JsonStages.h"
+#include "RankFiles.h"
 #include "Sources.h"
 #include "Tables.h"
-
-#include "llmir/Support/JsonEvents.h"
+#include "TokenizerFile.h"
 
 namespace llmir {
 namespace {
-
-/// Maximum number of other values: a tree takes far more memory than its text.
-/// Real files are below 50,000.
-constexpr size_t maxTreeValues = 1u << 18;
-
-//===----------------------------------------------------------------------===//
-// Events to data
-//===----------------------------------------------------------------------===//
-
-/// The contents of the file.
-struct TokenizerFile {
-  TokenTexts vocabulary;      ///< In file order.
-  std::vector<uint64_t> ids;  ///< Of the vocabulary's texts.
-  TokenTexts merges;          ///< Left and right parts alternate.
-  bool hasVocabulary = false; ///< model.vocab is an object.
-  bool hasMerges = false;     ///< model.merges is a list.
-  Json rest = Json(nullptr);  ///< Everything else.
-};
-
-class TokenizerFileEvents : public JsonEvents {
-public:
-  explicit TokenizerFileEvents(TokenizerFile &file) : file(file) {}
-
-  Status beginObject() override {
-    if (mode == Mode::Skipped)
-      return ++skippedDepth, Status::ok();
-    if (mode == Mode::Tree && isAt("vocab")) {
-      mode = Mode::Vocabulary;
-      file.hasVocabulary = true;
-      return Status::ok();
-    }
-    return mode == Mode::Tree ? open(Json::object()) : unexpected();
-  }
-  Status endObject() override {
-    if (mode == Mode::Skipped)
-      return endSkipped();
-    if (mode == Mode::Vocabulary) {
-      mode = Mode::Tree;
-      return Status::ok();
-    }
-    return close();
-  }
-  Status beginArray() override {
-    // Vocabulary of Unigram, which is only reported as unsupported.
-    if (mode == Mode::Skipped || (mode == Mode::Tree && isAt("vocab"))) {
-      mode = Mode::Skipped;
-      return ++skippedDepth, Status::ok();
-    }
-    if (mode == Mode::Tree && isAt("merges")) {
-      mode = Mode::Merges;
-      file.hasMerges = true;
-      return Status::ok();
-    }
-    if (mode == Mode::Merges) {
-      mode = Mode::MergePair;
-      return Status::ok();
-    }
-    return mode == Mode::Tree ? open(Json::array()) : unexpected();
-  }
-  Status endArray() override {
-    if (mode == Mode::Skipped)
-      return endSkipped();
-    if (mode == Mode::MergePair) {
-      if (file.merges.size() % 2 != 0 || file.merges.size() != pairStart + 2)
-        return badMerge();
-      pairStart = file.merges.size();
-      mode = Mode::Merges;
-      return Status::ok();
-    }
-    if (mode == Mode::Merges) {
-      mode = Mode::Tree;
-      return Status::ok();
-    }
-    return close();
-  }
-  Status key(std::string &&text) override {
-    if (mode == Mode::Skipped)
-      return Status::ok();
-    if (mode == Mode::Vocabulary) {
-      file.vocabulary.append(text);
-      return checkSize(file.vocabulary);
-    }
-    auto &object = stack.back()->get_ref<Json::object_t &>();
-    auto [place, isNew] = object.try_emplace(std::move(text), nullptr);
-    lastKey = place->first;
-    slot = &place->second;
-    if (isNew)
-      return Status::ok();
-    return Status(StatusCode::InvalidFile,
-                  "the key '" + printable(place->first) + "' is given twice");
-  }
-  Status string(std::string &&text) override {
-    if (mode == Mode::Merges)
-      return splitMerge(text);
-    if (mode == Mode::MergePair) {
-      file.merges.append(text);
-      return checkSize(file.merges);
-    }
-    return add(std::move(text));
-  }
-  Status unsignedInteger(uint64_t value) override {
-    if (mode == Mode::Vocabulary) {
-      file.ids.push_back(value);
-      return Status::ok();
-    }
-    return add(value);
-  }
-  Status negativeInteger(int64_t value) override { return add(value); }
-  Status number(double value) override { return add(value); }
-  Status boolean(bool value) override { return add(value); }
-  Status null() override { return add(nullptr); }
-
-private:
-  enum class Mode { Tree, Vocabulary, Merges, MergePair, Skipped };
-
-  Status endSkipped() {
-    if (--skippedDepth == 0)
-      mode = Mode::Tree;
-    return Status::ok();
-  }
-
-  /// Whether the next value is that of model.<key>.
-  bool isAt(const char *key) const {
-    return stack.size() == 2 && slot && lastKey == key && inModel;
-  }
-  Status unexpected() const {
-    return Status(StatusCode::InvalidFile,
-                  mode == Mode::Vocabulary
-                      ? "'model.vocab' must map tokens to ids"
-                      : "'model.merges' must be a list of pairs");
-  }
-  Status badMerge() const {
-    return Status(StatusCode::InvalidFile, "'model.merges' entry " +
-                                               std::to_string(pairStart / 2) +
-                                               " is not a pair of tokens");
-  }
-  Status checkSize(const TokenTexts &texts) const {
-    if (texts.size() < size_t(maxTokenIds) * 2)
-      return Status::ok();
-    return Status(StatusCode::Unsupported, "more than " +
-                                               std::to_string(maxTokenIds) +
-                                               " tokens or merges");
-  }
-  /// Splits "left right"; skips the header line of an old merges.txt.
-  Status splitMerge(const std::string &text) {
-    if (text.compare(0, 8, "#version") == 0)
-      return Status::ok();
-    size_t space = text.find(' ');
-    if (space == std::string::npos ||
-        text.find(' ', space + 1) != std::string::npos)
-      return badMerge();
-    file.merges.append(std::string_view(text).substr(0, space));
-    file.merges.append(std::string_view(text).substr(space + 1));
-    pairStart = file.merges.size();
-    return checkSize(file.merges);
-  }
-
-  Json &place(Json value) {
-    if (stack.empty())
-      return file.rest = std::move(value);
-    if (stack.back()->is_array()) {
-      stack.back()->push_back(std::move(value));
-      return stack.back()->back();
-    }
-    return *slot = std::move(value);
-  }
-  Status add(Json value) {
-    if (mode == Mode::Skipped)
-      return Status::ok();
-    if (mode != Mode::Tree)
-      return unexpected();
-    place(std::move(value));
-    slot = nullptr;
-    return countValue();
-  }
-  Status countValue() {
-    if (++treeValues <= maxTreeValues)
-      return Status::ok();
-    return Status(StatusCode::Unsupported,
-                  "more than " + std::to_string(maxTreeValues) +
-                      " values besides the vocabulary and the merges");
-  }
-  Status open(Json value) {
-    if (stack.size() == 1)
-      inModel = slot && lastKey == "model" && value.is_object();
-    stack.push_back(&place(std::move(value)));
-    slot = nullptr;
-    return countValue();
-  }
-  Status close() {
-    stack.pop_back();
-    slot = nullptr;
-    return Status::ok();
-  }
-
-  TokenizerFile &file;
-  Mode mode = Mode::Tree;
-  std::vector<Json *> stack; ///< Open objects and lists of the tree.
-  Json *slot = nullptr;      ///< Where the value of the last key is stored.
-  std::string lastKey;
-  bool inModel = false;
-  size_t pairStart = 0;
-  size_t skippedDepth = 0;
-  size_t treeValues = 0;
-};
 
 //===----------------------------------------------------------------------===//
 // Data to a description
@@ -253,13 +47,36 @@ private:
     Expected<std::string> type = model.stringOr("type", "");
     if (!type)
       return type.takeStatus();
-    // Old files omit the type; only BPE has merges.
+    // Old files omit the type; each model has a key of its own.
     if (*type == "BPE" || (type->empty() && file.hasMerges))
-      return Status::ok();
-    return Status(StatusCode::Unsupported,
-                  name + ": the model '" + printable(*type) +
-                      "' is not supported",
-                  "use a model with a BPE tokenizer");
+      spec.model = TokenizerModel::MergesByRank;
+    else if (*type == "Unigram" || (type->empty() && file.hasPieces))
+      spec.model = TokenizerModel::Unigram;
+    else if (*type == "WordPiece" ||
+             (type->empty() && model.has("max_input_chars_per_word")))
+      spec.model = TokenizerModel::WordPiece;
+    else if (*type == "WordLevel" || (type->empty() && model.has("unk_token")))
+      spec.model = TokenizerModel::WordLevel;
+    else
+      return Status(StatusCode::Unsupported,
+                    name + ": the model '" + printable(*type) +
+                        "' is not supported",
+                    "use a model of type BPE, Unigram, WordPiece or WordLevel");
+    return Status::ok();
+  }
+
+  /// Checks that the parts of the model have the types that its kind needs.
+  Status checkModelParts() const {
+    const bool isBPE = spec.model == TokenizerModel::MergesByRank;
+    const bool isUnigram = spec.model == TokenizerModel::Unigram;
+    if (isUnigram ? !file.hasPieces : !file.hasVocabulary)
+      return failure(StatusCode::InvalidFile,
+                     std::string("'model.vocab' is missing or not ") +
+                         (isUnigram ? "a list" : "an object"));
+    if (isBPE && !file.hasMerges)
+      return failure(StatusCode::InvalidFile,
+                     "'model.merges' is missing or of the wrong type");
+    return Status::ok();
   }
 
   Status addModel() {
@@ -268,17 +85,61 @@ private:
     if (!model)
       return model.takeStatus();
     LLMIR_RETURN_IF_ERROR(checkModelType(*model));
-    if (!file.hasVocabulary || !file.hasMerges)
-      return failure(StatusCode::InvalidFile,
-                     std::string("'model.") +
-                         (file.hasVocabulary ? "merges" : "vocab") +
-                         "' is missing or of the wrong type");
+    LLMIR_RETURN_IF_ERROR(checkModelParts());
+    if (spec.model == TokenizerModel::Unigram)
+      return addUnigram(*model);
+    if (spec.model == TokenizerModel::WordPiece ||
+        spec.model == TokenizerModel::WordLevel)
+      return addWords(*model);
+    return addPairs(*model);
+  }
+
+  Status addUnigram(const JsonReader &model) {
+    Expected<bool> byteFallback = model.booleanOr("byte_fallback", false);
+    if (!byteFallback)
+      return byteFallback.takeStatus();
+    spec.byteFallback = *byteFallback;
+    if (file.vocabulary.size() == 0)
+      return failure(StatusCode::InvalidFile, "'model.vocab' is empty");
+    if (!model.has("unk_id"))
+      return Status::ok();
+    Expected<int64_t> unknown = model.integer(
+        "unk_id", 0, static_cast<int64_t>(file.vocabulary.size()) - 1);
+    if (!unknown)
+      return unknown.takeStatus();
+    spec.unknownToken = spec.unknown = static_cast<int32_t>(*unknown);
+    return Status::ok();
+  }
+
+  Status addWords(const JsonReader &model) {
+    const bool hasPieces = spec.model == TokenizerModel::WordPiece;
+    Expected<std::string> unknown =
+        model.stringOr("unk_token", hasPieces ? "[UNK]" : "<unk>");
+    if (!unknown)
+      return unknown.takeStatus();
+    unknownText = *unknown;
+    if (!hasPieces)
+      return Status::ok();
+    Expected<std::string> prefix =
+        model.stringOr("continuing_subword_prefix", "##");
+    if (!prefix)
+      return prefix.takeStatus();
+    spec.continuingPrefix = *prefix;
+    Expected<int64_t> limit =
+        model.integerOr("max_input_chars_per_word", 100, 0);
+    if (!limit)
+      return limit.takeStatus();
+    spec.maxWordCharacters = static_cast<uint64_t>(*limit);
+    return Status::ok();
+  }
+
+  Status addPairs(const JsonReader &model) {
     const std::pair<const char *, bool *> switches[] = {
         {"byte_fallback", &spec.byteFallback},
         {"fuse_unk", &spec.fuseUnknown},
         {"ignore_merges", &spec.ignoreMerges}};
     for (auto [key, to] : switches) {
-      Expected<bool> value = model->booleanOr(key, false);
+      Expected<bool> value = model.booleanOr(key, false);
       if (!value)
         return value.takeStatus();
       *to = *value;
@@ -288,12 +149,12 @@ private:
         {"end_of_word_suffix", &spec.endSuffix},
         {"unk_token", &unknownText}};
     for (auto [key, to] : texts) {
-      Expected<std::string> value = model->stringOr(key, "");
+      Expected<std::string> value = model.stringOr(key, "");
       if (!value)
         return value.takeStatus();
       *to = *value;
     }
-    Expected<double> dropout = model->numberOr("dropout", 0);
+    Expected<double> dropout = model.numberOr("dropout", 0);
     if (!dropout)
       return dropout.takeStatus();
     if (*dropout != 0)
@@ -303,6 +164,11 @@ private:
   }
 
   Status addTokens() {
+    if (file.hasPieces) {
+      // Ids are positions.
+      for (size_t i = 0; i < file.vocabulary.size(); ++i)
+        file.ids.push_back(i);
+    }
     if (file.ids.size() != file.vocabulary.size())
       return failure(StatusCode::InvalidFile,
                      "'model.vocab' must map tokens to ids");
@@ -320,6 +186,10 @@ private:
                         });
     LLMIR_RETURN_IF_ERROR(addAddedTokens(collector));
     LLMIR_RETURN_IF_ERROR(collector.finish(spec).withContext(name));
+    if (file.hasPieces) {
+      spec.scores = std::move(file.scores);
+      spec.scores.resize(spec.tokens.size()); // Added tokens follow.
+    }
     LLMIR_RETURN_IF_ERROR(
         tokens.build(spec.tokens, spec.flags).withContext(name));
     if (!unknownText.empty()) {
@@ -450,26 +320,33 @@ private:
 
 } // namespace
 
-Expected<Tokenizer> Tokenizer::fromTokenizerJson(std::string_view json,
-                                                 std::string_view configJson,
-                                                 const std::string &name) {
-  Expected<Json> config = parseTokenizerConfig(configJson);
-  if (!config)
-    return config.takeStatus();
-  TokenizerFile file;
-  TokenizerFileEvents events(file);
-  LLMIR_RETURN_IF_ERROR(parseJsonEvents(json, name, JsonLimits(), events));
+Expected<Tokenizer> tokenizerOf(TokenizerFile &file, const Json &config,
+                                const std::string &name) {
   Expected<TokenizerSpec> spec = SpecBuilder(file, name).run();
   if (!spec)
     return spec.takeStatus();
   // Without a config, the template's first token is the BOS token.
   if (spec->prefix.size() == 1)
     spec->bos = spec->prefix[0];
-  applyConfigTokens(*config, *spec);
+  applyConfigTokens(config, *spec);
   Expected<Tokenizer> result = buildTokenizer(std::move(*spec));
   if (!result)
     return result.takeStatus().withContext(name);
   return result;
+}
+
+Expected<Tokenizer> Tokenizer::fromTokenizerJson(std::string_view json,
+                                                 std::string_view configJson,
+                                                 const std::string &name) {
+  Expected<Json> config = parseTokenizerConfig(configJson);
+  if (!config)
+    return config.takeStatus();
+  if (looksLikeTekken(json))
+    return tokenizerFromTekken(json, *config, name);
+  Expected<TokenizerFile> file = TokenizerFile::parse(json, name);
+  if (!file)
+    return file.takeStatus();
+  return tokenizerOf(*file, *config, name);
 }
 
 } // namespace llmir

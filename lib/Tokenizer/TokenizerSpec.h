@@ -41,12 +41,29 @@ struct NormalizerStep {
     PrependFirst,   ///< The same, only for the first segment of the text.
     ReplaceString,  ///< Replaces every `pattern` by `content`.
     ReplaceRegex,
-    ByteLevel, ///< Maps every byte to its printable character.
+    ByteLevel,        ///< Maps every byte to its printable character.
+    Bert,             ///< BERT's cleaning, as `flags` say.
+    CharsmapClusters, ///< Charsmap::replaceClusters; `content` is the map.
+    CharsmapPrefixes, ///< Charsmap::replacePrefixes.
+    StripMarksRight,  ///< Removes `content` at the end, repeatedly.
     KindCount,
+  };
+  /// What Bert does, in this order.
+  enum BertFlags : uint8_t {
+    CleanText = 1,       ///< Removes controls, unifies spaces.
+    SeparateChinese = 2, ///< A space on both sides of each ideograph.
+    RemoveAccents = 4,   ///< Decomposes, removes nonspacing marks.
+    LowercaseLetters = 8,
   };
   Kind kind = NFC;
   std::string pattern;
   std::string content;
+  uint8_t flags = 0;
+
+  /// Whether `content` is binary data rather than text.
+  bool hasCharsmap() const {
+    return kind == CharsmapClusters || kind == CharsmapPrefixes;
+  }
 };
 
 /// A stage of pre-tokenization, which splits pieces further.
@@ -54,6 +71,8 @@ struct PreTokenizerStep {
   enum Kind : uint8_t {
     SplitRegex,  ///< By matches of `pattern`.
     SplitString, ///< By occurrences of `pattern`.
+    DigitGroups, ///< Numbers into groups of three digits from the right; with
+                 ///< a `pattern`, only numbers at the end of a word.
     PrefixSpace, ///< Prepends a space to a piece without one.
     ByteLevel,   ///< Maps every byte to its printable character.
     Metaspace,   ///< Replaces spaces by `pattern`; prepends it by `scheme`.
@@ -85,6 +104,11 @@ struct DecoderStep {
     ReplaceString,
     Strip,     ///< Removes up to `start` leading and `stop` trailing `pattern`.
     Metaspace, ///< Maps `pattern` to a space; removes it in the first token.
+    WordPiece, ///< A space before each token, or removes its prefix `pattern`.
+    CleanUp,   ///< Removes spaces before punctuation and contractions.
+    WordSuffix, ///< Maps `pattern` to a space; in the last token, to nothing.
+    Collapse,   ///< Drops a token equal to the preceding one.
+    DropEmpty,  ///< Drops empty tokens.
     KindCount,
   };
   Kind kind = Fuse;
@@ -138,6 +162,16 @@ enum TokenFlags : uint8_t {
   TokenUnused = 4,    ///< By score: split again after merging.
 };
 
+/// How the model makes tokens of a piece of text.
+enum class TokenizerModel : uint8_t {
+  MergesByRank,  ///< BPE by merge rules.
+  MergesByScore, ///< BPE by the scores of the merged tokens.
+  Unigram,       ///< The segmentation with the highest sum of scores.
+  WordPiece,     ///< The longest token with which the rest begins.
+  WordLevel,     ///< The whole piece is a token.
+  KindCount,
+};
+
 /// Upper bound of ids and merges: tables use the other 8 bits for a tag.
 constexpr uint32_t maxTokenIds = 1u << 24;
 constexpr size_t maxTokenBytes = 1u << 16;
@@ -148,15 +182,27 @@ struct TokenizerSpec {
   TokenTexts tokens;
   std::vector<uint8_t> flags; ///< TokenFlags by id.
 
-  // The model: BPE by merge ranks or by piece scores.
-  bool mergesByScore = false;
+  TokenizerModel model = TokenizerModel::MergesByRank;
   bool byteFallback = false; ///< Encode unknown characters as <0xNN> tokens.
   bool fuseUnknown = false;
   bool ignoreMerges = false; ///< Do not merge a piece that is a token.
-  int32_t unknownToken = -1; ///< The token for unknown characters.
-  std::string continuingPrefix, endSuffix;
+  /// MergesByRank: the rank of a merge is the id of its result.
+  bool ranksAreIds = false;
+  /// Unigram: sums are rounded to floats, as by SentencePiece.
+  bool sumsInSinglePrecision = false;
+  int32_t unknownToken = -1; ///< The token for unknown characters or words.
+  /// WordPiece: longer words are unknown.
+  uint64_t maxWordCharacters = 100;
+  /// How tokens are spelled: the first of a word (WordPiece), the others (BPE,
+  /// WordPiece), the last (BPE).
+  std::string wordPrefix, continuingPrefix, endSuffix;
   std::vector<MergeRule> merges;
-  std::vector<float> scores; ///< By id; only if mergesByScore.
+  std::vector<double> scores; ///< By id; MergesByScore and Unigram.
+
+  bool hasScores() const {
+    return model == TokenizerModel::MergesByScore ||
+           model == TokenizerModel::Unigram;
+  }
 
   std::vector<AddedToken> addedTokens;
   std::vector<NormalizerStep> normalizers;

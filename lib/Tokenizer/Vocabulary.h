@@ -36,14 +36,18 @@ enum class TokenType : int32_t {
 /// Views whose data must outlive the call of Tokenizer::fromVocabulary, which
 /// copies it. Nothing here has been validated; fromVocabulary does so.
 struct VocabularyData {
-  std::string_view model; ///< "llama" (SentencePiece BPE) or "gpt2" (BPE).
-  std::string_view pre;   ///< Pre-tokenizer's name ("llama-bpe", "qwen2", …).
+  /// "llama" (SentencePiece BPE), "t5" (Unigram), "gpt2" (byte-level BPE),
+  /// "gemma4" (BPE of characters) or "bert" (WordPiece).
+  std::string_view model;
+  std::string_view pre; ///< Pre-tokenizer's name ("llama-bpe", "qwen2", …).
   std::vector<std::string_view> tokens; ///< Text by id.
-  std::vector<float> scores;            ///< By id; required by "llama".
+  std::vector<float> scores;  ///< By id; required by "llama" and "t5".
   std::vector<int32_t> types; ///< TokenType by id; empty = all normal.
-  std::vector<std::string_view> merges; ///< "left right" by rank; for "gpt2".
-  std::optional<int64_t> bos, eos, unknown, padding;
-  std::optional<bool> addBos, addEos, addSpacePrefix;
+  std::vector<std::string_view> merges; ///< "left right" by rank; for BPE.
+  std::string_view charsmap;            ///< For "llama" and "t5"; may be empty.
+  std::optional<int64_t> bos, eos, unknown, separator, padding;
+  std::optional<bool> addBos, addEos, addSeparator, addSpacePrefix;
+  std::optional<bool> lowercase, stripAccents; ///< For "bert".
   bool removeExtraWhitespaces = false;
 };
 

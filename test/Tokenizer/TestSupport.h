@@ -166,7 +166,7 @@ inline std::string randomText(std::mt19937 &random, size_t characters) {
     auto [low, high] = ranges[random() % std::size(ranges)];
     uint32_t c = low + random() % (high - low + 1);
     if (c >= 0xd800 && c <= 0xdfff)
-      c = 0x10ffff; // Surrogates are no characters.
+      c = 0x10ffff; // Surrogates are not characters.
     if (c < 0x80) {
       text += static_cast<char>(c);
       continue;

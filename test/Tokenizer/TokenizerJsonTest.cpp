@@ -277,8 +277,8 @@ const std::vector<BadFile> badFiles = {
      [](Json &j) { j["model"]["merges"].push_back("zz h"); }},
     {"merge into an unknown token", "'hh'",
      [](Json &j) { j["model"]["merges"].push_back("h h"); }},
-    {"Unigram", "Unigram", [](Json &j) { j["model"]["type"] = "Unigram"; }},
-    {"Unigram with its list", "Unigram",
+    {"Unigram", "not a list", [](Json &j) { j["model"]["type"] = "Unigram"; }},
+    {"Unigram with its list", "not a pair",
      [](Json &j) {
        j["model"] = {{"vocab", Json::array({Json::array({"a", 0.5}), 1, Json{{"c", 2}}})},
                      {"type", "Unigram"}};
@@ -316,8 +316,8 @@ const std::vector<BadFile> badFiles = {
        j["added_tokens"].push_back(
            {{"id", 264}, {"content", std::string(5000, 'x')}});
      }},
-    {"unknown normalizer", "Precompiled",
-     [](Json &j) { j["normalizer"] = {{"type", "Precompiled"}}; }},
+    {"unknown normalizer", "Nonsense",
+     [](Json &j) { j["normalizer"] = {{"type", "Nonsense"}}; }},
     {"normalizer is a text", "normalizer",
      [](Json &j) { j["normalizer"] = "NFC"; }},
     {"normalizer without type", "type",
@@ -407,7 +407,7 @@ const std::vector<BadFile> badFiles = {
        j["post_processor"] = {{"type", "TemplateProcessing"},
                               {"single", {"$A"}}};
      }},
-    {"unknown decoder", "CTC", [](Json &j) { j["decoder"] = {{"type", "CTC"}}; }},
+    {"unknown decoder", "Nonsense", [](Json &j) { j["decoder"] = {{"type", "Nonsense"}}; }},
     {"Strip of two characters", "one character",
      [](Json &j) {
        j["decoder"] = {{"type", "Strip"}, {"content", "ab"}, {"start", 1}};
@@ -422,6 +422,50 @@ const std::vector<BadFile> badFiles = {
            {"type", "Sequence"},
            {"decoders", {{{"type", "Fuse"}}, {{"type", "ByteFallback"}}}}};
      }}};
+
+/// Long words are encoded in parts between which nothing merges. Unknown
+/// characters are dropped, so their neighbors may merge.
+TEST(TokenizerJsonTest, LongWordsWithUnknownCharacters) {
+  Json json = {{"model",
+                {{"type", "BPE"},
+                 {"vocab", {{"a", 0}, {"b", 1}, {"c", 2}, {"ab", 3}}},
+                 {"merges", {"a b"}}}}};
+  Expected<Tokenizer> tokenizer = fromJson(json);
+  ASSERT_TRUE(tokenizer) << tokenizer.status().message();
+  std::string text;
+  std::vector<int32_t> expected;
+  for (int i = 0; i < 200; ++i) {
+    text += "axbcx";
+    expected.insert(expected.end(), {3, 2});
+  }
+  Expected<std::vector<int32_t>> ids = tokenizer->encode(text);
+  ASSERT_TRUE(ids) << ids.status().message();
+  EXPECT_EQ(*ids, expected);
+}
+
+/// A word has the same ids the first time, from the cache, and on its own.
+TEST(TokenizerJsonTest, RepeatedWordsKeepTheirIds) {
+  Expected<Tokenizer> tokenizer = fromJson(tinyByteLevel());
+  ASSERT_TRUE(tokenizer) << tokenizer.status().message();
+  std::mt19937 random(8);
+  std::string text;
+  std::vector<int32_t> expected;
+  std::vector<std::string> words;
+  for (int i = 0; i < 400; ++i) {
+    std::string word = " ";
+    for (size_t n = 1 + random() % 30; n > 0; --n)
+      word += "helowa"[random() % 6];
+    words.push_back(word);
+  }
+  for (int i = 0; i < 4000; ++i) {
+    const std::string &word = words[random() % words.size()];
+    text += word;
+    Expected<std::vector<int32_t>> ids = tokenizer->encode(word);
+    ASSERT_TRUE(ids);
+    expected.insert(expected.end(), ids->begin(), ids->end());
+  }
+  EXPECT_EQ(*tokenizer->encode(text), expected);
+}
 
 TEST(TokenizerJsonTest, RefusesBadFiles) {
   for (const BadFile &bad : badFiles) {

@@ -136,7 +136,10 @@ TEST(VocabularyTest, EveryNamedPreTokenizerCompiles) {
         "gpt-4o",     "deepseek-v3", "deepseek-llm", "deepseek-coder",
         "falcon",     "bloom",       "viking",       "bailingmoe",
         "seed-coder", "exaone-moe",  "laguna",       "mpt",
-        "stablelm2",  "dbrx"}) {
+        "stablelm2",  "dbrx",        "jais-2",       "minicpm5",
+        "spark2_5",   "youtu",       "kimi-k2",      "superbpe",
+        "afmoe",      "tiny_aya",    "chameleon",    "ufakzeka",
+        "talkie",     "modern-bert", "roberta-bpe",  "f2llmv2"}) {
     Vocabulary v;
     fillGpt2(v);
     v.data.pre = name;
@@ -147,6 +150,49 @@ TEST(VocabularyTest, EveryNamedPreTokenizerCompiles) {
   }
 }
 
+/// Without merges, any two tokens whose texts are a token merge.
+TEST(VocabularyTest, KimiHasNoMerges) {
+  Vocabulary v;
+  fillGpt2(v);
+  v.data.pre = "kimi-k2";
+  v.data.merges.clear();
+  v.add("abb");
+  v.add("\u00e4"); // The byte E4, with which ideographs begin.
+  Expected<Tokenizer> tokenizer = Tokenizer::fromVocabulary(v.data);
+  ASSERT_TRUE(tokenizer) << tokenizer.status().message();
+  EXPECT_EQ(encode(*tokenizer, "abb"), (Ids{4}));
+  EXPECT_EQ(encode(*tokenizer, "aabb"), (Ids{0, 4}));
+  EXPECT_EQ(encode(*tokenizer, "a\u4e2db"), (Ids{0, 5, 1}));
+}
+
+TEST(VocabularyTest, Gemma4MergesCharacters) {
+  Vocabulary v;
+  v.data.model = "gemma4";
+  v.data.unknown = v.add("<unk>", TokenType::Unknown);
+  v.data.bos = v.add("<bos>", TokenType::Control);
+  v.add("<0xC3>", TokenType::Byte);
+  v.add("<0xA9>", TokenType::Byte);
+  for (const char *text : {"\u2581", "a", "\n", "\u2581a", "\n\n"})
+    v.add(text);
+  v.data.merges = {"\u2581 a", "\n \n"};
+  v.data.addBos = false; // Files say so; the model needs it.
+  Expected<Tokenizer> tokenizer = Tokenizer::fromVocabulary(v.data);
+  ASSERT_TRUE(tokenizer) << tokenizer.status().message();
+  EXPECT_EQ(encode(*tokenizer, "a a\n\n\n\u00e9"), (Ids{1, 5, 7, 8, 6, 2, 3}));
+  EXPECT_EQ(tokenizer->decode(Ids{7, 5, 2, 3}), " aa\u00e9");
+}
+
+TEST(VocabularyTest, NamesTheNearestPreTokenizers) {
+  Vocabulary v;
+  fillGpt2(v);
+  v.data.pre = "qwen36";
+  Expected<Tokenizer> tokenizer = Tokenizer::fromVocabulary(v.data);
+  ASSERT_FALSE(tokenizer);
+  EXPECT_NE(tokenizer.status().message().find("qwen35, qwen2"),
+            std::string::npos)
+      << tokenizer.status().message();
+}
+
 TEST(VocabularyTest, RefusesBadVocabularies) {
   struct Bad {
     const char *what, *mentions;
@@ -154,7 +200,7 @@ TEST(VocabularyTest, RefusesBadVocabularies) {
     std::function<void(Vocabulary &)> spoil;
   };
   const Bad cases[] = {
-      {"model", "'bert'", true, [](auto &v) { v.data.model = "bert"; }},
+      {"model", "'rwkv'", true, [](auto &v) { v.data.model = "rwkv"; }},
       {"pre-tokenizer", "'novel'", false,
        [](auto &v) { v.data.pre = "novel"; }},
       {"no pre-tokenizer", "tokenizer.ggml.pre", false,
@@ -306,8 +352,8 @@ TEST(VocabularyTest, SentencePieceAddedTokens) {
 TEST(VocabularyTest, RefusesOtherSentencePieceModels) {
   std::string bpe = number(3, 2);
   for (const std::string &model :
-       {std::string(), std::string("hello"), spModel(number(3, 1)), spModel(""),
-        spModel(number(3, 3)), spModel(bpe + number(24, 1)),
+       {std::string(), std::string("hello"), spModel(number(3, 3)),
+        spModel(number(3, 4)), spModel(bpe + number(24, 1)),
         spModel(bpe, bytes(2, "map")), spModel(bpe, number(5, 0)),
         spModel(bpe + number(41, 100000)), bytes(1, "") + bytes(2, bpe),
         bytes(1, bytes(1, "a") + number(3, 99)) + bytes(2, bpe)}) {

@@ -81,7 +81,7 @@ for (const name of fs.readdirSync(root).sort()) {
     const plain = [...(await reference.encode(texts[i], null, { addSpecialTokens: false })).getIds()];
     const decoded = await reference.decode(plain, false);
     const skipped = await reference.decode(ids, true);
-    // Ids in reverse: rows of byte tokens that are no characters.
+    // Ids in reverse: rows of byte tokens that are not characters.
     const reversed = await reference.decode([...plain].reverse(), false);
     const own = lines[i];
     const same = (a, b) => a.length === b.length && a.every((x, k) => x === b[k]);

@@ -20,8 +20,9 @@
 namespace llmir {
 
 /// Builds the tokenizer described by the tokenizer.ggml.* keys. NotFound if the
-/// file has none; Unsupported for models other than "llama" and "gpt2" and for
-/// unknown pre-tokenizers. The result does not refer to the file.
+/// file has none; Unsupported for other models than "llama", "t5", "gpt2",
+/// "gemma4" and "bert" and for unknown pre-tokenizers. The result does not
+/// refer to the file.
 Expected<Tokenizer> tokenizerFromGGUF(const GGUFMetadata &metadata);
 
 } // namespace llmir

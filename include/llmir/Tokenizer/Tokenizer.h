@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Conversion between text and token ids, for byte-level and SentencePiece-style
-// BPE.
+// BPE, Unigram, WordPiece and WordLevel.
 //
 // A Tokenizer is an immutable value: copies share one representation, and const
 // functions may be called concurrently. Nothing throws; files are fully
@@ -51,18 +51,22 @@ struct EncodeOptions {
 class Tokenizer {
 public:
   /// The tokenizer of a Hugging Face directory: tokenizer.json, else
-  /// tokenizer.model; tokenizer_config.json, if present, names BOS, EOS, UNK
-  /// and PAD. NotFound if the directory contains neither.
+  /// tokenizer.model, tekken.json, spiece.model, tiktoken.model, vocab.txt
+  /// (BERT), or vocab.json with merges.txt (GPT-2); tokenizer_config.json, if
+  /// present, names BOS, EOS, UNK and PAD. NotFound if the directory contains
+  /// none.
   static Expected<Tokenizer> fromFolder(const std::string &folder);
-  /// A single tokenizer.json or SentencePiece model (detected by content).
+  /// A single tokenizer.json, tekken.json, SentencePiece model or tiktoken file
+  /// (detected by content), or a vocab.txt (by its name).
   static Expected<Tokenizer> fromFile(const std::string &path);
-  /// From the contents of tokenizer.json and of tokenizer_config.json (may be
-  /// empty). `name` names the file in errors. Unsupported, naming the stage, if
-  /// LLMIR does not implement a stage.
+  /// From the contents of tokenizer.json or tekken.json and of
+  /// tokenizer_config.json (may be empty). `name` names the file in errors.
+  /// Unsupported, naming the stage, if LLMIR does not implement a stage.
   static Expected<Tokenizer>
   fromTokenizerJson(std::string_view json, std::string_view configJson = {},
                     const std::string &name = "tokenizer.json");
-  /// From the contents of a SentencePiece BPE model and of
+  /// From the contents of a SentencePiece model (BPE or Unigram) or of a
+  /// tiktoken file (by its size: GPT, Llama 3, GLM-4, Qwen, Kimi K2) and of
   /// tokenizer_config.json (may be empty).
   static Expected<Tokenizer>
   fromSentencePiece(std::string_view model, std::string_view configJson = {},
