@@ -25,7 +25,7 @@
 int main(int argc, char **argv) {
   llmir::registerInterpretTranslation();
   llmir::registerExecuteTranslations();
-  llmir::registerInterpretModelTranslation();
+  llmir::registerModelTranslations();
   llmir::registerProgramTranslations();
   llmir::mllm::registerTextTranslations();
   llmir::registerExportTranslations();

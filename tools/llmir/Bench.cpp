@@ -389,5 +389,7 @@ void cli::addBenchCommand(CommandLine &line) {
       "trace each test once more: write each worker's timeline to FILE, for "
       "ui.perfetto.dev, and a summary to standard error",
       "FILE");
-  line.onRun(command, [options] { return BenchCommand(*options)(); });
+  line.onRun(command, withModel(options->model.model, [options] {
+               return BenchCommand(*options)();
+             }));
 }

@@ -21,8 +21,8 @@ using namespace llmir::cli;
 
 CommandLine::CommandLine()
     : app("llmir: compiles language models to native code and runs them.\n"
-          "MODEL is a Hugging Face model directory, a .gguf file or a .llmir "
-          "artifact.",
+          "MODEL is a Hugging Face model directory, a .gguf file, a .llmir "
+          "artifact, or a model of the Hub that `llmir pull` downloaded.",
           "llmir") {
   app.require_subcommand(1);
   app.set_version_flag("--version", "llmir " LLMIR_VERSION);
@@ -41,6 +41,8 @@ CLI::App &CommandLine::add(const std::string &name,
 }
 
 void CommandLine::onRun(CLI::App &command, std::function<Outcome()> action) {
+  // The variables of the other commands' flags must not be read.
+  command.immediate_callback();
   command.callback([this, action = std::move(action)] { chosen = action; });
 }
 

@@ -128,6 +128,7 @@ inline CLI::Option *addFlag(CLI::App &command, const std::string &names,
 /// Rejects numbers below `least`.
 CLI::Validator atLeast(double least);
 
+void addPullCommand(CommandLine &line);
 void addRunCommand(CommandLine &line);
 void addCompileCommand(CommandLine &line);
 void addTokenizeCommand(CommandLine &line);
@@ -135,6 +136,7 @@ void addInspectCommand(CommandLine &line);
 void addExportCommand(CommandLine &line);
 void addDoctorCommand(CommandLine &line);
 void addPerplexityCommand(CommandLine &line);
+void addChatCommand(CommandLine &line);
 void addBenchCommand(CommandLine &line);
 void addCacheCommand(CommandLine &line);
 

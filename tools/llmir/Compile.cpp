@@ -187,10 +187,7 @@ void cli::addCompileCommand(CommandLine &line) {
                                "  llmir compile models/demo -o demo.llmir "
                                "--recipe 'head=q8,*.mlp.*=int4:g128,*=int8'" +
                                    stagesAndForms());
-  command
-      .add_option("MODEL", flags->model,
-                  "Hugging Face model directory or .gguf file")
-      ->option_text(" ");
+  command.add_option("MODEL", flags->model, checkpointHelp)->option_text(" ");
   CLI::Option *program = addOption(
       command, "--program", flags->program,
       "compile this program (as 'llmir-translate --disassemble-program' writes "
@@ -198,9 +195,9 @@ void cli::addCompileCommand(CommandLine &line) {
       "FILE");
   addOption(
       command, "--graph", flags->graph,
-      "compile this traced model (as --emit mllm writes one, or a program "
-      "that traces a model of its own), of which MODEL gives the "
-      "parameters and the tokenizer",
+      "compile this traced model (as written by --emit mllm, or by a program "
+      "that traces a custom model); MODEL provides the parameters and the "
+      "tokenizer",
       "FILE")
       ->excludes(program);
   addOption(command, "--weights-of", flags->weightsOf,
@@ -253,5 +250,6 @@ void cli::addCompileCommand(CommandLine &line) {
   addOption(command, "--stop-after", flags->stopAfter,
             "stop after a stage and report its result", "STAGE")
       ->check(CLI::IsMember(compilerStages()));
-  line.onRun(command, [flags] { return compile(*flags); });
+  line.onRun(command,
+             withModel(flags->model, [flags] { return compile(*flags); }));
 }

@@ -97,9 +97,12 @@ bool cli::errorIsTerminal() { return isatty(STDERR_FILENO); }
 
 cli::ProgressBar::ProgressBar() : terminal(errorIsTerminal()) {}
 
-cli::ProgressBar::~ProgressBar() {
+cli::ProgressBar::~ProgressBar() { hide(); }
+
+void cli::ProgressBar::hide() {
   if (shown)
     std::fputs("\r\033[K", stderr);
+  shown = false;
 }
 
 void cli::ProgressBar::update(std::string_view stage, double fraction) {

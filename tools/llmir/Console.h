@@ -50,6 +50,8 @@ public:
   ProgressBar(const ProgressBar &) = delete;
   ProgressBar &operator=(const ProgressBar &) = delete;
   void update(std::string_view stage, double fraction);
+  /// Removes it until the next update, to make room for a message.
+  void hide();
 
 private:
   bool shown = false;

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// llmir doctor: checks whether this machine can compile and run models, and
-// measures its memory bandwidth.
+// llmir doctor: checks whether this machine can compile and run models,
+// measures its memory bandwidth, and estimates what a model needs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,6 +16,7 @@
 #include "Console.h"
 #include "MemoryBandwidth.h"
 #include "ModelResolver.h"
+#include "ModelSummary.h"
 
 #include "llmir/ABI/StepContext.h"
 #include "llmir/Artifact/CpuFeatures.h"
@@ -23,6 +24,7 @@
 #include "llmir/Support/Json.h"
 #include "llmir/Support/MessageLine.h"
 
+#include <algorithm>
 #include <fstream>
 #include <memory>
 #include <sys/statvfs.h>
@@ -35,6 +37,7 @@ using namespace llmir::cli;
 namespace {
 
 struct DoctorOptions {
+  std::string model; ///< Empty: only the machine is examined.
   CacheOptions cache;
   int64_t threads = 0;
   bool json = false;
@@ -137,20 +140,105 @@ static Finding checkMemory() {
   return {"memory", text};
 }
 
-static Finding checkBandwidth(int64_t threads) {
+/// Reads memory of about this size, as decoding reads weights; sets `bytes` to
+/// the size that was available.
+static Expected<ReadBandwidth> measureReads(int64_t threads, int64_t &bytes) {
   auto team = WorkerTeam::create(threads);
   if (!team)
-    return {"memory reads", team.status().cause(), false,
-            team.status().advice()};
-  auto reader = MemoryReader::create(**team, int64_t(512) << 20);
+    return team.takeStatus();
+  auto reader = MemoryReader::create(**team, bytes);
   if (!reader)
-    return {"memory reads", reader.status().cause(), false,
-            reader.status().advice()};
-  ReadBandwidth measured = (*reader)->measure(0.1);
-  return {"memory reads",
-          formatNumber(measured.bytesPerSecond / 1e9, 1) + " GB/s (" +
-              measured.reader + ", of " +
-              formatBytes(static_cast<double>((*reader)->bytes())) + ")"};
+    return reader.takeStatus();
+  bytes = (*reader)->bytes();
+  return (*reader)->measure(0.1);
+}
+
+static Finding checkBandwidth(int64_t threads) {
+  int64_t bytes = int64_t(512) << 20;
+  Expected<ReadBandwidth> measured = measureReads(threads, bytes);
+  if (!measured)
+    return {"memory reads", measured.status().cause(), false,
+            measured.status().advice()};
+  return {"memory reads", formatNumber(measured->bytesPerSecond / 1e9, 1) +
+                              " GB/s (" + measured->reader + ", of " +
+                              formatBytes(static_cast<double>(bytes)) + ")"};
+}
+
+//===----------------------------------------------------------------------===//
+// A model on this machine
+//===----------------------------------------------------------------------===//
+
+static Expected<ModelMemory> memoryOfModel(std::string path) {
+  std::optional<hub::RemoteHeaders> headers;
+  LLMIR_RETURN_IF_ERROR(locateOrDescribe(path, headers));
+  Expected<ModelKind> kind = modelKind(path);
+  if (!kind)
+    return kind.takeStatus();
+  if (*kind == ModelKind::Other)
+    return notAModel(path);
+  if (*kind == ModelKind::Artifact) {
+    auto artifact = Artifact::open(path);
+    if (!artifact)
+      return artifact.takeStatus();
+    return memoryOf(**artifact);
+  }
+  Expected<Checkpoint> checkpoint = Checkpoint::open(path);
+  if (!checkpoint)
+    return checkpoint.takeStatus();
+  return memoryOf(*checkpoint);
+}
+
+/// Whether weights and KV cache fit into the available memory, and the longest
+/// context that does.
+static Finding checkFit(const ModelMemory &model) {
+  std::string text =
+      formatBytes(static_cast<double>(model.weights)) + " of weights, " +
+      formatBytes(static_cast<double>(model.kvOfContext())) +
+      " of KV cache for " + std::to_string(model.contextLength) + " tokens";
+  const int64_t available = availableMemory();
+  if (available == 0) // Unknown.
+    return {"model memory", text};
+  text += "; " + formatBytes(static_cast<double>(available)) + " available";
+  const int64_t rest = available - model.weights;
+  if (rest < model.kvPerToken)
+    return {"model memory", text, false,
+            "choose a smaller quantization, or close other programs"};
+  const int64_t longest = rest / std::max<int64_t>(model.kvPerToken, 1);
+  if (longest < model.contextLength)
+    text += ", which is enough for " + std::to_string(longest) +
+            " tokens (--ctx " + std::to_string(longest) + ")";
+  return {"model memory", text};
+}
+
+/// The limit of decoding: the weights are read for each token. Those of a small
+/// model stay in the caches, so that as many bytes are read for the estimate.
+static Finding estimateSpeed(const ModelMemory &model, int64_t threads) {
+  int64_t bytes = model.readPerToken;
+  Expected<ReadBandwidth> measured = measureReads(threads, bytes);
+  if (!measured)
+    return {"model speed", measured.status().cause(), false,
+            measured.status().advice()};
+  const double rate =
+      measured->bytesPerSecond /
+      static_cast<double>(std::max<int64_t>(model.readPerToken, 1));
+  return {"model speed",
+          "decodes at most about " + formatNumber(rate, rate < 100 ? 1 : 0) +
+              " tokens/s: each reads " +
+              formatBytes(static_cast<double>(model.readPerToken)) +
+              " of weights, at " +
+              formatNumber(measured->bytesPerSecond / 1e9, 1) +
+              " GB/s; llmir bench measures it"};
+}
+
+static std::vector<Finding> examineModel(const DoctorOptions &options) {
+  if (options.model.empty())
+    return {};
+  Expected<ModelMemory> model = memoryOfModel(options.model);
+  if (!model)
+    return {{"model", model.status().cause(), false, model.status().advice()}};
+  return {{"model", options.model},
+          checkFit(*model),
+          estimateSpeed(*model, options.threads)};
 }
 
 static Outcome examine(const DoctorOptions &options) {
@@ -176,6 +264,8 @@ static Outcome examine(const DoctorOptions &options) {
       checkCompiler(),
       checkCache(options.cache),
   };
+  for (Finding &finding : examineModel(options))
+    findings.push_back(std::move(finding));
 
   std::string problems;
   Json object = Json::object();
@@ -202,8 +292,14 @@ static Outcome examine(const DoctorOptions &options) {
 void cli::addDoctorCommand(CommandLine &line) {
   auto options = std::make_shared<DoctorOptions>();
   CLI::App &command = line.add(
-      "doctor", "Check whether this machine can compile and run models",
-      "llmir doctor");
+      "doctor",
+      "Check whether this machine can compile and run models, or a model",
+      "llmir doctor\n  llmir doctor model.gguf");
+  command
+      .add_option("MODEL", options->model,
+                  std::string(modelHelp) +
+                      ": whether it fits into memory, and how fast it can be")
+      ->option_text(" ");
   addCacheOptions(command, options->cache);
   addOption(command, "-t,--threads", options->threads,
             "threads of the bandwidth test (default: one per processor)")

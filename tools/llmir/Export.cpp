@@ -63,9 +63,7 @@ void cli::addExportCommand(CommandLine &line) {
       "export", "Export a checkpoint as an ONNX model with its weights",
       "llmir export models/demo -o demo.onnx\n"
       "  llmir export models/demo -o demo.onnx --weights f16");
-  command
-      .add_option("MODEL", options->model,
-                  "Hugging Face model directory or .gguf file")
+  command.add_option("MODEL", options->model, checkpointHelp)
       ->required()
       ->option_text(" ");
   addOption(command, "-o,--output", options->output, "the .onnx file", "FILE")
@@ -82,5 +80,6 @@ void cli::addExportCommand(CommandLine &line) {
       ->capture_default_str();
   addFlag(command, "--external-data", options->externalData,
           "write the weights to FILE.data, which is always done from 2 GiB on");
-  line.onRun(command, [options] { return runExport(*options); });
+  line.onRun(command, withModel(options->model,
+                                [options] { return runExport(*options); }));
 }

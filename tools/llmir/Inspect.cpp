@@ -14,6 +14,7 @@
 #include "CompilerLibrary.h"
 #include "Console.h"
 #include "ModelResolver.h"
+#include "ModelSummary.h"
 
 #include "llmir/Artifact/ArtifactInfoJSON.h"
 #include "llmir/Checkpoint/Checkpoint.h"
@@ -22,6 +23,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 
 using namespace llmir;
 using namespace llmir::cli;
@@ -40,7 +42,8 @@ struct InspectOptions {
 
 /// The config as a flat JSON object, which the text output prints line by line.
 static Json describeConfig(const ModelConfig &config) {
-  static const char *const scalings[] = {"default", "linear", "llama3"};
+  static const char *const scalings[] = {"default", "linear", "llama3", "yarn",
+                                         "longrope"};
   Json json = {
       {"name", config.modelName},
       {"architecture", config.architecture},
@@ -69,16 +72,22 @@ static Json describeConfig(const ModelConfig &config) {
   return json;
 }
 
-static void printFields(const Json &object) {
+static void printFields(const SummaryLines &fields) {
   size_t width = 0;
+  for (const auto &[name, value] : fields)
+    width = std::max(width, name.size());
+  for (const auto &[name, value] : fields)
+    print("  " + name + std::string(width - name.size() + 2, ' ') + value +
+          "\n");
+}
+
+static void printFields(const Json &object) {
+  SummaryLines fields;
   for (auto it = object.begin(); it != object.end(); ++it)
-    width = std::max(width, it.key().size());
-  for (auto it = object.begin(); it != object.end(); ++it) {
-    std::string value =
-        it->is_string() ? printable(it->get<std::string>(), 200) : it->dump();
-    print("  " + it.key() + std::string(width - it.key().size() + 2, ' ') +
-          value + "\n");
-  }
+    fields.emplace_back(it.key(), it->is_string()
+                                      ? printable(it->get<std::string>(), 200)
+                                      : it->dump());
+  printFields(fields);
 }
 
 static Json describeTensor(const CheckpointTensor &tensor) {
@@ -120,16 +129,16 @@ static Status inspectCheckpoint(const InspectOptions &options) {
     Json list = Json::array();
     for (const CheckpointTensor &tensor : model->tensors())
       list.push_back(describeTensor(tensor));
-    Json object = {{"model", summary}, {"tensors", std::move(list)}};
+    Json object = {{"model", summary},
+                   {"memory", toJson(memoryOf(*model))},
+                   {"unusual", unusualFacts(*model)},
+                   {"tensors", std::move(list)}};
     print(object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
     return Status::ok();
   }
-  printFields(summary);
-  if (!options.tensors) {
-    print("  " + std::to_string(model->tensors().size()) +
-          " tensors; --tensors lists them\n");
+  printFields(summarize(*model));
+  if (!options.tensors)
     return Status::ok();
-  }
   for (const CheckpointTensor &tensor : model->tensors())
     printTensor(tensor, std::min<size_t>(width, 60));
   return Status::ok();
@@ -220,13 +229,11 @@ void cli::addInspectCommand(CommandLine &line) {
       line.add("inspect", "Show the contents of a checkpoint or an artifact",
                "llmir inspect models/demo --tensors\n"
                "  llmir inspect models/demo --graph demo.svg");
-  command
-      .add_option("MODEL", options->model,
-                  "Hugging Face model directory, .gguf file or .llmir artifact")
+  command.add_option("MODEL", options->model, modelHelp)
       ->required()
       ->option_text(" ");
   CLI::Option *tensors =
-      addFlag(command, "--tensors", options->tensors, "list every tensor");
+      addFlag(command, "--tensors", options->tensors, "also list every tensor");
   CLI::Option *graph =
       addOption(command, "--graph", options->graph,
                 "draw the traced model into this file: .svg, or .dot for "
@@ -238,5 +245,10 @@ void cli::addInspectCommand(CommandLine &line) {
   addFlag(command, "--json", options->json, "print one JSON object instead")
       ->excludes(graph);
   tensors->excludes(graph);
-  line.onRun(command, [options] { return inspect(*options); });
+  line.onRun(command, [options]() -> Outcome {
+    std::optional<hub::RemoteHeaders> headers;
+    if (Status located = locateOrDescribe(options->model, headers); !located)
+      return located;
+    return inspect(*options);
+  });
 }

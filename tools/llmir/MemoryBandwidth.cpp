@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -152,7 +153,39 @@ static constexpr int64_t mostBytesOfPass = int64_t(32) << 20;
 /// for waking the workers is negligible.
 static constexpr int64_t leastBytesOfPass = int64_t(8) << 20;
 
-int64_t llmir::cli::availableMemory() {
+/// The number in a file of one; nullopt if there is none ("max").
+static std::optional<int64_t> numberIn(const std::string &path) {
+  std::ifstream file(path);
+  int64_t number = 0;
+  if (file >> number)
+    return number;
+  return std::nullopt;
+}
+
+/// What the control group of this process, or of a container, leaves; nullopt
+/// without a limit.
+static std::optional<int64_t> memoryLeftInGroup() {
+  const std::string root = "/sys/fs/cgroup";
+  std::string own;
+  std::ifstream groups("/proc/self/cgroup");
+  for (std::string line; std::getline(groups, line);)
+    if (line.rfind("0::", 0) == 0)
+      own = line.substr(3);
+  std::optional<int64_t> least;
+  // The limits of all enclosing groups apply.
+  for (std::string group = own;; group.erase(group.rfind('/'))) {
+    std::optional<int64_t> limit = numberIn(root + group + "/memory.max");
+    std::optional<int64_t> used = numberIn(root + group + "/memory.current");
+    if (limit && used)
+      least = std::min(least.value_or(INT64_MAX),
+                       std::max<int64_t>(*limit - *used, 0));
+    if (group.find('/') == std::string::npos)
+      return least;
+  }
+}
+
+/// Of the whole machine; 0 if unknown.
+static int64_t availableInMachine() {
   std::ifstream facts("/proc/meminfo");
   for (std::string line; std::getline(facts, line);)
     if (line.rfind("MemAvailable:", 0) == 0)
@@ -160,6 +193,12 @@ int64_t llmir::cli::availableMemory() {
   // Other systems report unused memory only.
   long pages = sysconf(_SC_AVPHYS_PAGES), size = sysconf(_SC_PAGESIZE);
   return pages > 0 && size > 0 ? int64_t(pages) * size : 0;
+}
+
+int64_t llmir::cli::availableMemory() {
+  const int64_t available = availableInMachine();
+  std::optional<int64_t> left = memoryLeftInGroup();
+  return left ? std::min(available, *left) : available;
 }
 
 MemoryReader::MemoryReader(WorkerTeam &team, int64_t bytes)

@@ -13,12 +13,17 @@
 
 #include "llmir/Artifact/CpuFeatures.h"
 #include "llmir/Checkpoint/Checkpoint.h"
+#include "llmir/Checkpoint/GGUF.h"
+#include "llmir/Hub/Cache.h"
+#include "llmir/Hub/ModelReference.h"
+#include "llmir/Hub/Settings.h"
 #include "llmir/Support/MappedFile.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cinttypes>
 #include <climits>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -30,8 +35,74 @@ using namespace llmir;
 using namespace llmir::cli;
 
 static const char *const modelForms =
-    "MODEL is a Hugging Face model directory, a .gguf file or a .llmir "
-    "artifact";
+    "MODEL is a Hugging Face model directory, a .gguf file, a .llmir artifact, "
+    "or a model of the Hub that `llmir pull` downloaded";
+const char *const cli::modelHelp = "Hugging Face model directory, .gguf file, "
+                                   ".llmir artifact, or a downloaded "
+                                   "ORG/NAME[@REVISION][:FILE or quantization]";
+const char *const cli::checkpointHelp =
+    "Hugging Face model directory, .gguf file, or a downloaded "
+    "ORG/NAME[@REVISION][:FILE or quantization]";
+
+Status cli::locateModel(std::string &model) {
+  struct stat info;
+  if (stat(model.c_str(), &info) == 0 ||
+      (errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG))
+    return Status::ok();
+  Expected<hub::ModelReference> reference = hub::ModelReference::parse(model);
+  Expected<std::string> folder = hub::cacheFolder();
+  if (!reference || !folder)
+    return Status::ok(); // The command reports that there is no such path.
+  const hub::Cache cache(*folder);
+  if (cache.has(reference->repository)) {
+    Expected<std::string> path = cache.find(*reference);
+    if (!path)
+      return path.takeStatus();
+    model = std::move(*path);
+    return Status::ok();
+  }
+  if (reference->repository.find('/') == std::string::npos)
+    return Status::ok(); // Rather a file than one of the Hub's old names.
+  return Status(StatusCode::NotFound,
+                "'" + model + "': " + std::strerror(ENOENT) +
+                    ", and the Hub's cache '" + *folder + "' has no such model",
+                "check the path, or download the model: `llmir pull " + model +
+                    "`");
+}
+
+Status cli::locateOrDescribe(std::string &model,
+                             std::optional<hub::RemoteHeaders> &headers) {
+  Status located = locateModel(model);
+  if (located || located.code() != StatusCode::NotFound || !hub::canPull())
+    return located;
+  // Only the name of a model of the Hub fails to be located.
+  Expected<hub::ModelReference> reference = hub::ModelReference::parse(model);
+  Expected<hub::Settings> settings = hub::Settings::fromEnvironment();
+  if (!reference || !settings || settings->isOffline)
+    return located;
+  std::signal(SIGPIPE, SIG_IGN); // Connections that the Hub closes.
+  auto read = hub::RemoteHeaders::read(
+      *reference, *settings, hub::PullOptions(),
+      [](const std::string &path) { return bool(GGUFFile::open(path)); });
+  if (!read)
+    return Status(read.status().code(),
+                  located.cause() + "; the Hub: " + read.status().cause(),
+                  read.status().advice());
+  note("'" + model + "' is not downloaded: its headers (" +
+       formatBytes(static_cast<double>(read->receivedBytes())) +
+       ") were read from the Hub");
+  model = read->path();
+  headers = std::move(*read);
+  return Status::ok();
+}
+
+std::function<Outcome()> cli::withModel(std::string &model,
+                                        std::function<Outcome()> action) {
+  return [&model, action = std::move(action)] {
+    Status located = locateModel(model);
+    return located ? action() : Outcome(std::move(located));
+  };
+}
 
 Expected<ModelKind> cli::modelKind(const std::string &path) {
   struct stat info;
@@ -74,9 +145,7 @@ void cli::addCacheOptions(CLI::App &command, CacheOptions &options) {
 }
 
 void cli::addModelOptions(CLI::App &command, ModelRequest &request) {
-  command
-      .add_option("MODEL", request.model,
-                  "Hugging Face model directory, .gguf file or .llmir artifact")
+  command.add_option("MODEL", request.model, modelHelp)
       ->required()
       ->option_text(" ");
   addOption(command, "--quantize", request.quantize,
@@ -141,7 +210,8 @@ checkpointFiles(const std::string &path, ModelKind kind) {
     bool wanted =
         kind == ModelKind::GGUF
             ? name.compare(0, prefix.size(), prefix) == 0 && ends(".gguf")
-            : ends(".json") || ends(".safetensors") || ends(".model");
+            : ends(".json") || ends(".safetensors") || ends(".model") ||
+                  ends(".txt") || ends(".tiktoken") || ends(".jinja");
     struct stat info;
     if (wanted && stat((folder + "/" + name).c_str(), &info) == 0 &&
         S_ISREG(info.st_mode))
@@ -152,14 +222,24 @@ checkpointFiles(const std::string &path, ModelKind kind) {
   return files;
 }
 
-static Expected<std::string> canonicalPath(const std::string &path) {
+/// The path without links; that of a GGUF file keeps its own name, which the
+/// other parts of a split model have in common with it, and which a blob of the
+/// Hub's cache lacks.
+static Expected<std::string> canonicalPath(const std::string &model,
+                                           ModelKind kind) {
+  const size_t slash = model.rfind('/');
+  std::string path = model, name;
+  if (kind == ModelKind::GGUF) {
+    path = slash == std::string::npos ? "." : model.substr(0, slash + 1);
+    name = "/" + model.substr(slash + 1); // npos + 1 is 0.
+  }
   char *real = realpath(path.c_str(), nullptr);
   if (!real)
     return Status(StatusCode::IoError,
                   "'" + path + "': " + std::strerror(errno), modelForms);
   std::string text = real;
   std::free(real);
-  return text;
+  return text + name;
 }
 
 /// Everything that affects the compiler's output. `bytes` receives the size of
@@ -225,7 +305,7 @@ static Expected<ResolvedModel> compileIntoCache(const ModelRequest &request,
                                                 ModelKind kind) {
   if (!request.level.empty()) // Fail before the model is compiled.
     LLMIR_RETURN_IF_ERROR(checkCpuLevel(request.level));
-  Expected<std::string> model = canonicalPath(request.model);
+  Expected<std::string> model = canonicalPath(request.model, kind);
   if (!model)
     return model.takeStatus();
   int64_t bytes = 0;

@@ -18,9 +18,11 @@
 #include "Command.h"
 
 #include "llmir/Artifact/Artifact.h"
+#include "llmir/Hub/RemoteHeaders.h"
 #include "llmir/Support/Status.h"
 #include "llmir/Tokenizer/Tokenizer.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,6 +31,27 @@ namespace llmir::cli {
 
 /// The kind of a MODEL, by its contents.
 enum class ModelKind { HuggingFaceFolder, GGUF, Artifact, Other };
+
+/// MODEL in the help texts of commands that take any.
+extern const char *const modelHelp;
+/// MODEL in those that take checkpoints only.
+extern const char *const checkpointHelp;
+
+/// Makes `model` a path: an existing one is kept, and the name of a model of
+/// the Hub (ORG/NAME[@REVISION][:FILE or quantization]) becomes its path in the
+/// Hub's cache. No network is used. NotFound, with the command that downloads
+/// it, if `model` is neither.
+Status locateModel(std::string &model);
+
+/// Like locateModel(), for commands that need no weights: of a model of the Hub
+/// that is not in its cache, the headers are read from the Hub, and `model`
+/// becomes their path, which exists as long as `headers`.
+Status locateOrDescribe(std::string &model,
+                        std::optional<hub::RemoteHeaders> &headers);
+
+/// The action of a command that takes a MODEL: locates it, then runs `action`.
+std::function<Outcome()> withModel(std::string &model,
+                                   std::function<Outcome()> action);
 
 /// NotFound if `path` does not exist.
 Expected<ModelKind> modelKind(const std::string &path);

@@ -328,5 +328,6 @@ void cli::addPerplexityCommand(CommandLine &line) {
             "worker threads; 0, the default: one per processor")
       ->check(atLeast(0));
   addFlag(command, "--json", options->json, "print one JSON object instead");
-  line.onRun(command, [options] { return perplexity(*options); });
+  line.onRun(command, withModel(options->model.model,
+                                [options] { return perplexity(*options); }));
 }

@@ -10,23 +10,22 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ChatPrompt.h"
 #include "Command.h"
 #include "Console.h"
 #include "Ids.h"
+#include "LoadedModel.h"
 #include "ModelResolver.h"
-#include "Placement.h"
 #include "Profile.h"
 #include "StandardInput.h"
 
 #include "llmir/Checkpoint/Checkpoint.h"
 #include "llmir/Checkpoint/GGUF.h"
-#include "llmir/Runtime/Executor.h"
 #include "llmir/Serving/Generator.h"
 #include "llmir/Support/Json.h"
 #include "llmir/Tokenizer/StreamDecoder.h"
 
 #include <memory>
-#include <random>
 
 using namespace llmir;
 using namespace llmir::cli;
@@ -38,14 +37,13 @@ struct RunOptions {
   std::optional<std::string> prompt;
   std::string promptIds;
   std::optional<int64_t> maxTokens;
-  std::optional<double> temperature, topP, minP;
-  std::optional<int64_t> topK;
-  std::optional<uint64_t> seed;
-  int64_t threads = 0;
-  int64_t context = 0;
-  PlacementRequest placement;
+  SamplingRequest sampling;
+  ExecutionRequest execution;
   bool json = false;
   std::string profile;
+  bool chat = false; ///< The prompt is a question.
+  std::optional<std::string> system;
+  TemplateRequest chatTemplate;
 };
 
 /// One invocation of `llmir run`; each phase stores its result here.
@@ -60,8 +58,9 @@ private:
   Status checkTokenizer() const;
   Status load();
   Status encodePrompt();
+  Status encodeQuestion();
+  Outcome checkChatFlags() const;
   Status noTokenizer() const;
-  SamplingParams sampling(const GenerationDefaults &defaults) const;
   Expected<GenerateResult> generateText(const SamplingParams &params);
   void report(const GenerateResult &result);
   void noteFullContext(const GenerateResult &result) const;
@@ -82,7 +81,7 @@ private:
 
 /// Checks the flags alone, before the model is compiled or loaded.
 Status Run::checkFlags() {
-  LLMIR_RETURN_IF_ERROR(validateSamplingParams(sampling({})));
+  LLMIR_RETURN_IF_ERROR(validateSamplingParams(options.sampling.params({})));
   Expected<std::vector<int32_t>> ids =
       parseIds(options.promptIds, "--prompt-ids");
   if (!ids)
@@ -146,23 +145,12 @@ Status Run::load() {
 
   Stopwatch watch;
   Profile::Phase loading = profile.begin("load");
-  Expected<std::optional<Tokenizer>> carried =
-      artifactTokenizer(*model.artifact);
-  if (!carried)
-    return carried.takeStatus();
-  tokenizer = std::move(*carried);
-
-  ExecutorOptions settings;
-  settings.level = options.model.level;
-  settings.threads = options.threads;
-  options.placement.apply(settings);
-  settings.contextLength = options.context;
-  auto created = Executor::create(model.artifact, settings);
-  if (!created)
-    return created.takeStatus();
-  executor = std::move(*created);
-  if (!executor->placement().empty())
-    note(executor->placement());
+  Expected<LoadedModel> loaded =
+      loadModel(model, options.model.level, options.execution);
+  if (!loaded)
+    return loaded.takeStatus();
+  tokenizer = std::move(loaded->tokenizer);
+  executor = std::move(loaded->executor);
   loadMs = watch.milliseconds();
   profile.end(loading);
   if (!options.profile.empty())
@@ -170,10 +158,36 @@ Status Run::load() {
   return Status::ok();
 }
 
+/// The ids of a conversation of one question, as the template renders it.
+Status Run::encodeQuestion() {
+  if (!tokenizer)
+    return noTokenizer();
+  Expected<ModelTemplates> templates = artifactTemplates(*model.artifact);
+  if (!templates)
+    return templates.takeStatus();
+  Expected<ChatPrompt> chat = ChatPrompt::create(
+      std::move(*templates), options.chatTemplate, &*tokenizer);
+  if (!chat)
+    return chat.takeStatus();
+  Expected<std::string> rendered =
+      chat->render(ChatPrompt::conversation(options.system, promptText));
+  if (!rendered)
+    return rendered.takeStatus();
+  EncodeOptions bare;
+  bare.addSpecialTokens = false;
+  Expected<std::vector<int32_t>> ids = tokenizer->encode(*rendered, bare);
+  if (!ids)
+    return ids.takeStatus().withContext("the prompt");
+  prompt = std::move(*ids);
+  return Status::ok();
+}
+
 /// The given ids, or those of the text; without either, the BOS token.
 Status Run::encodePrompt() {
   if (!options.promptIds.empty())
     return Status::ok();
+  if (options.chat)
+    return encodeQuestion();
   if (tokenizer) {
     Expected<std::vector<int32_t>> ids = tokenizer->encode(promptText);
     if (!ids)
@@ -191,16 +205,6 @@ Status Run::encodePrompt() {
                   "a text",
                   "give a PROMPT or --prompt-ids");
   return Status::ok();
-}
-
-SamplingParams Run::sampling(const GenerationDefaults &defaults) const {
-  SamplingParams params = SamplingParams::fromDefaults(defaults);
-  params.temperature = options.temperature.value_or(params.temperature);
-  params.topK = options.topK.value_or(params.topK);
-  params.topP = options.topP.value_or(params.topP);
-  params.minP = options.minP.value_or(params.minP);
-  params.seed = options.seed ? *options.seed : std::random_device()();
-  return params;
 }
 
 Expected<GenerateResult> Run::generateText(const SamplingParams &params) {
@@ -310,7 +314,23 @@ void Run::noteFullContext(const GenerateResult &result) const {
   note(text);
 }
 
+Outcome Run::checkChatFlags() const {
+  const bool hasChatFlags =
+      options.system || !options.chatTemplate.file.empty() ||
+      options.chatTemplate.bos || options.chatTemplate.eos;
+  if (hasChatFlags && !options.chat)
+    return Outcome::usage("--system, --template, --bos and --eos belong to "
+                          "--chat",
+                          "add --chat");
+  if (options.chat && !options.promptIds.empty())
+    return Outcome::usage("--chat and --prompt-ids exclude each other",
+                          "give the question as PROMPT");
+  return Status::ok();
+}
+
 Outcome Run::operator()() {
+  if (Outcome chat = checkChatFlags(); !chat.status)
+    return chat;
   if (options.prompt && !options.promptIds.empty())
     return Outcome::usage("PROMPT and --prompt-ids exclude each other",
                           "give one of them");
@@ -322,7 +342,7 @@ Outcome Run::operator()() {
     return Outcome::ofFlags(loaded);
   LLMIR_RETURN_IF_ERROR(encodePrompt());
   Expected<GenerateResult> result =
-      generateText(sampling(executor->info().generation));
+      generateText(options.sampling.params(executor->info().generation));
   if (!result)
     return result.takeStatus();
   if (result->firstNaN)
@@ -353,30 +373,19 @@ void cli::addRunCommand(CommandLine &line) {
             "maximum tokens to generate (default: until an end token or the "
             "context's end)")
       ->check(atLeast(0));
-  addOption(command, "--temp", options->temperature,
-            "temperature; 0 is greedy (default: from generation_config.json, "
-            "otherwise greedy)")
-      ->check(atLeast(0));
-  addOption(command, "--top-k", options->topK,
-            "sample among the best K tokens; 0: all")
-      ->check(atLeast(0));
-  addOption(command, "--top-p", options->topP,
-            "sample among the fewest tokens that reach this probability");
-  addOption(command, "--min-p", options->minP,
-            "drop tokens below this fraction of the best one's probability");
-  addOption(command, "--seed", options->seed,
-            "seed of the sampler (default: a different one each time)");
-  addOption(command, "-t,--threads", options->threads,
-            "worker threads; 0, the default: one per processor")
-      ->check(atLeast(0));
-  addOption(command, "--ctx", options->context,
-            "maximum sequence length in tokens (default: the model's own)")
-      ->check(atLeast(1));
-  addPlacementOptions(command, options->placement);
+  addSamplingOptions(command, options->sampling);
+  addExecutionOptions(command, options->execution);
+  addFlag(command, "--chat", options->chat,
+          "the prompt is a question: render it with the model's chat template, "
+          "and print the answer");
+  addOption(command, "--system", options->system,
+            "instructions for the model, before the question");
+  addTemplateOptions(command, options->chatTemplate);
   addFlag(command, "--json", options->json, "print one JSON object instead");
   addOption(command, "--profile", options->profile,
             "write each worker's timeline to FILE, for ui.perfetto.dev, and "
             "print a summary to standard error",
             "FILE");
-  line.onRun(command, [options] { return Run(*options)(); });
+  line.onRun(command, withModel(options->model.model,
+                                [options] { return Run(*options)(); }));
 }

@@ -10,9 +10,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ChatPrompt.h"
 #include "Command.h"
 #include "Console.h"
 #include "Ids.h"
+#include "ModelResolver.h"
 #include "ModelTokenizer.h"
 #include "StandardInput.h"
 
@@ -34,6 +36,16 @@ struct TokenizeOptions {
   bool jsonLines = false;
   bool noSpecialTokens = false;
   bool skipSpecialTokens = false;
+  TemplateRequest chat;
+};
+
+/// What lines of requests need.
+struct LineModel {
+  const TokenizeOptions &options;
+  const Tokenizer &tokenizer;
+  std::optional<ChatPrompt> chat; ///< Opened for the first conversation.
+
+  Status openChat();
 };
 
 } // namespace
@@ -99,9 +111,45 @@ static Expected<Json> decodeRequest(const Tokenizer &tokenizer,
   return Json{{"decoded", std::move(*decoded)}};
 }
 
-static Expected<Json> answerLine(const Tokenizer &tokenizer,
-                                 const std::string &line,
+Status LineModel::openChat() {
+  if (chat)
+    return Status::ok();
+  Expected<ModelTemplates> templates = openTemplates(options.model);
+  if (!templates)
+    return templates.takeStatus();
+  Expected<ChatPrompt> created =
+      ChatPrompt::create(std::move(*templates), options.chat, &tokenizer);
+  if (!created)
+    return created.takeStatus();
+  chat = std::move(*created);
+  return Status::ok();
+}
+
+/// Renders the line's conversation; its keys are the template's variables.
+static Expected<Json> renderRequest(LineModel &model, const std::string &line,
+                                    const std::string &where) {
+  Expected<OrderedJson> variables = parseOrderedJson(line, where);
+  if (!variables)
+    return variables.takeStatus();
+  if (!variables->at("messages").is_array())
+    return Status(StatusCode::InvalidArgument,
+                  where + ": 'messages' is not an array",
+                  "give a list of {\"role\": …, \"content\": …}");
+  LLMIR_RETURN_IF_ERROR(model.openChat());
+  Expected<std::string> text = model.chat->render(std::move(*variables));
+  if (!text)
+    return text.takeStatus().withContext(where);
+  EncodeOptions bare;
+  bare.addSpecialTokens = false;
+  Expected<std::vector<int32_t>> ids = model.tokenizer.encode(*text, bare);
+  if (!ids)
+    return ids.takeStatus().withContext(where);
+  return Json{{"rendered", std::move(*text)}, {"ids", std::move(*ids)}};
+}
+
+static Expected<Json> answerLine(LineModel &model, const std::string &line,
                                  const std::string &where) {
+  const Tokenizer &tokenizer = model.tokenizer;
   Expected<Json> json = parseJson(line, where);
   if (!json)
     return json.takeStatus();
@@ -121,11 +169,9 @@ static Expected<Json> answerLine(const Tokenizer &tokenizer,
     return decodeRequest(tokenizer, *request);
   }
   if (request->has("messages"))
-    return Status(StatusCode::Unsupported,
-                  where + ": chat templates are not part of this version",
-                  "render the messages and give them as 'text'");
+    return renderRequest(model, line, where);
   return Status(StatusCode::InvalidArgument,
-                where + ": the object has neither 'text' nor 'ids'",
+                where + ": the object has neither 'text', 'ids' nor 'messages'",
                 "give one of them");
 }
 
@@ -146,11 +192,10 @@ static std::string failureText(const Status &failure) {
 }
 
 /// The answer, or a failure.
-static std::string answerOrFailure(const Tokenizer &tokenizer,
-                                   const std::string &line,
+static std::string answerOrFailure(LineModel &model, const std::string &line,
                                    const std::string &where) {
   try {
-    Expected<Json> answer = answerLine(tokenizer, line, where);
+    Expected<Json> answer = answerLine(model, line, where);
     return answer ? answerText(*answer) : failureText(answer.status());
   } catch (const std::bad_alloc &) {
     return failureText(Status(StatusCode::ResourceExhausted,
@@ -160,7 +205,10 @@ static std::string answerOrFailure(const Tokenizer &tokenizer,
 }
 
 /// Answers every line; a failing line does not end the loop.
-static Status answerLines(const Tokenizer &tokenizer) {
+static Status answerLines(LineModel model) {
+  // A file that cannot be read concerns all lines.
+  if (!model.options.chat.file.empty())
+    LLMIR_RETURN_IF_ERROR(model.openChat());
   LineReader input;
   std::string line;
   for (int64_t number = 1;; ++number) {
@@ -168,7 +216,7 @@ static Status answerLines(const Tokenizer &tokenizer) {
       printNow({}); // Interactive users expect each answer at once.
     Expected<bool> any = input.next(line);
     if (any && *any)
-      print(answerOrFailure(tokenizer, line, "line " + std::to_string(number)));
+      print(answerOrFailure(model, line, "line " + std::to_string(number)));
     else if (!any && any.status().code() == StatusCode::ResourceExhausted)
       print(failureText(any.status()));
     else
@@ -185,11 +233,15 @@ static Outcome tokenize(const TokenizeOptions &options) {
                               : "TEXT, --decode and --jsonl exclude each "
                                 "other",
                           "see `llmir tokenize --help`");
+  const TemplateRequest &chat = options.chat;
+  if (!options.jsonLines && (!chat.file.empty() || chat.bos || chat.eos))
+    return Outcome::usage("--template, --bos and --eos belong to --jsonl",
+                          "give {\"messages\": …} on standard input");
   Expected<Tokenizer> tokenizer = openTokenizer(options.model);
   if (!tokenizer)
     return tokenizer.takeStatus();
   if (options.jsonLines)
-    return answerLines(*tokenizer);
+    return answerLines({options, *tokenizer, {}});
   if (options.decode) {
     Expected<std::vector<int32_t>> ids = parseIds(*options.decode, "--decode");
     if (!ids)
@@ -228,11 +280,13 @@ void cli::addTokenizeCommand(CommandLine &line) {
   addOption(command, "--decode", options->decode, "token ids to decode: 1,2,3",
             "IDS");
   addFlag(command, "--jsonl", options->jsonLines,
-          "read one JSON object per line (at most 64 MiB), {\"text\": …} or "
-          "{\"ids\": …}, and write one per line");
+          "read one JSON object per line (at most 64 MiB), {\"text\": …}, "
+          "{\"ids\": …} or {\"messages\": …}, and write one per line");
   addFlag(command, "--no-special-tokens", options->noSpecialTokens,
           "do not add the tokens that the model expects around a text");
   addFlag(command, "--skip-special-tokens", options->skipSpecialTokens,
           "omit special tokens when decoding");
-  line.onRun(command, [options] { return tokenize(*options); });
+  addTemplateOptions(command, options->chat);
+  line.onRun(command, withModel(options->model,
+                                [options] { return tokenize(*options); }));
 }

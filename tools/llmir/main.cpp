@@ -21,6 +21,7 @@ int main(int argc, char **argv) {
   using namespace llmir;
   try {
     cli::CommandLine line;
+    cli::addPullCommand(line);
     cli::addRunCommand(line);
     cli::addCompileCommand(line);
     cli::addTokenizeCommand(line);
@@ -28,6 +29,7 @@ int main(int argc, char **argv) {
     cli::addExportCommand(line);
     cli::addDoctorCommand(line);
     cli::addPerplexityCommand(line);
+    cli::addChatCommand(line);
     cli::addBenchCommand(line);
     cli::addCacheCommand(line);
     return line.run(argc, argv);

@@ -1,0 +1,455 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// llmir chat: a conversation with a model in a terminal, or line by line from
+// standard input.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ChatPrompt.h"
+#include "Command.h"
+#include "Console.h"
+#include "Conversation.h"
+#include "LineEditor.h"
+#include "LoadedModel.h"
+#include "ThinkingFilter.h"
+
+#include "llmir/Serving/Generator.h"
+#include "llmir/Tokenizer/StreamDecoder.h"
+
+#include <algorithm>
+#include <memory>
+
+using namespace llmir;
+using namespace llmir::cli;
+
+namespace {
+
+struct ChatOptions {
+  ModelRequest model;
+  SamplingRequest sampling;
+  ExecutionRequest execution;
+  TemplateRequest chatTemplate;
+  std::string system;
+  int64_t maxTokens = -1;
+  bool hideThinking = false;
+  bool noHistory = false;
+};
+
+/// One session; each command of the user is a method.
+class Chat {
+public:
+  explicit Chat(const ChatOptions &options)
+      : options(options), hidesThinking(options.hideThinking) {}
+  Outcome operator()();
+
+private:
+  struct Command {
+    const char *name, *arguments, *description;
+    void (Chat::*run)(const std::string &argument);
+  };
+  static const Command commands[];
+
+  Status open();
+  Status talk();
+  Expected<LineEditor::Event> readMessage(std::string &message);
+  bool runCommand(const std::string &line);
+  bool answer();
+  Expected<GenerateResult> generateAnswer(const Conversation::Prompt &prompt,
+                                          std::string &text);
+  void show(const std::vector<ThinkingFilter::Part> &parts);
+  void noteAnswer(const GenerateResult &result) const;
+  int64_t promptTokens() const;
+
+  void help(const std::string &);
+  void setSystem(const std::string &text);
+  void reset(const std::string &);
+  void regenerate(const std::string &);
+  void save(const std::string &path);
+  void load(const std::string &path);
+  void stats(const std::string &);
+  void think(const std::string &how);
+  void exit(const std::string &) { isDone = true; }
+
+  const ChatOptions &options;
+  LoadedModel model;
+  std::optional<ChatPrompt> chat;
+  std::unique_ptr<CachedSequence> sequence;
+  std::unique_ptr<Conversation> conversation;
+  std::unique_ptr<LineEditor> editor;
+  bool hidesThinking, isDone = false;
+  bool isDim = false; ///< Of the text on the terminal.
+  uint64_t numAnswers = 0;
+  GenerateResult last;        ///< The last answer.
+  int64_t allTokens = 0;      ///< Generated in this session.
+  double allMilliseconds = 0; ///< Of decoding.
+};
+
+} // namespace
+
+const Chat::Command Chat::commands[] = {
+    {"/help", "", "list the commands", &Chat::help},
+    {"/system", " TEXT", "set the system message; without TEXT, remove it",
+     &Chat::setSystem},
+    {"/reset", "", "begin a new conversation", &Chat::reset},
+    {"/regen", "", "answer the last message again", &Chat::regenerate},
+    {"/save", " FILE", "write the conversation to a file", &Chat::save},
+    {"/load", " FILE", "continue a conversation from a file", &Chat::load},
+    {"/stats", "", "show tokens, speed and the use of the context",
+     &Chat::stats},
+    {"/think", " show|hide", "show or hide what the model thinks",
+     &Chat::think},
+    {"/exit", "", "end, like Ctrl-D", &Chat::exit},
+};
+
+//===----------------------------------------------------------------------===//
+// Commands
+//===----------------------------------------------------------------------===//
+
+void Chat::help(const std::string &) {
+  std::string text;
+  for (const Command &command : commands) {
+    std::string usage = std::string(command.name) + command.arguments;
+    text += "  " + usage + std::string(20 - usage.size(), ' ') +
+            command.description + "\n";
+  }
+  noteLines("a line that begins with / is a command, one that begins with // "
+            "a message with /\n" +
+            text +
+            "  A line that ends with \\ continues on the next one. Ctrl-C "
+            "stops an answer, Ctrl-D ends.");
+}
+
+void Chat::setSystem(const std::string &text) {
+  conversation->setSystem(text);
+  note(text.empty() ? "there is no system message" : "system message set");
+}
+
+void Chat::reset(const std::string &) {
+  conversation->reset();
+  note("a new conversation");
+}
+
+void Chat::regenerate(const std::string &) {
+  const Conversation before = *conversation;
+  conversation->removeLast("assistant");
+  if (!conversation->messages().empty() &&
+      conversation->messages().back().role == "user" && answer())
+    return;
+  if (conversation->messages().empty())
+    note("there is no message to answer");
+  conversation->restore(before);
+}
+
+void Chat::save(const std::string &path) {
+  if (path.empty())
+    return note("/save needs the name of a file");
+  if (Status saved = conversation->save(path); !saved)
+    return printFailure(saved);
+  note("wrote " + std::to_string(conversation->messages().size()) +
+       " messages to '" + path + "'");
+}
+
+void Chat::load(const std::string &path) {
+  if (path.empty())
+    return note("/load needs the name of a file");
+  if (Status loaded = conversation->load(path); !loaded)
+    return printFailure(loaded);
+  note("continuing a conversation of " +
+       std::to_string(conversation->messages().size()) + " messages");
+}
+
+static std::string rate(double tokens, double milliseconds) {
+  return milliseconds > 0 && tokens > 0
+             ? formatNumber(tokens * 1000 / milliseconds, 1) + " tokens/s"
+             : "no measurement yet";
+}
+
+void Chat::stats(const std::string &) {
+  noteLines(
+      "this session\n"
+      "  context    " +
+      std::to_string(sequence->ids().size()) + " of " +
+      std::to_string(model.executor->contextLength()) +
+      " tokens\n"
+      "  answers    " +
+      std::to_string(numAnswers) + ", " + std::to_string(allTokens) +
+      " tokens, " +
+      rate(static_cast<double>(allTokens) - static_cast<double>(numAnswers),
+           allMilliseconds) +
+      "\n"
+      "  last one   prompt of " +
+      std::to_string(last.promptTokens) + " tokens, of which " +
+      std::to_string(last.cachedTokens) + " were in the cache; the rest took " +
+      formatNumber(last.prefillMilliseconds, 0) + " ms; " +
+      std::to_string(last.ids.size()) + " tokens generated, " +
+      rate(static_cast<double>(last.ids.size()) - 1, last.decodeMilliseconds));
+}
+
+void Chat::think(const std::string &how) {
+  if (how != "show" && how != "hide")
+    return note("/think takes 'show' or 'hide'");
+  hidesThinking = how == "hide";
+}
+
+/// Runs the command of a line; false if the line is a message.
+bool Chat::runCommand(const std::string &line) {
+  // A file consists of messages only: it must not write others.
+  if (!editor->isInteractive() || line.empty() || line[0] != '/' ||
+      line.compare(0, 2, "//") == 0)
+    return false;
+  const size_t space = line.find(' ');
+  const std::string name = line.substr(0, space);
+  const size_t start = line.find_first_not_of(' ', space);
+  const std::string argument =
+      space == std::string::npos || start == std::string::npos
+          ? ""
+          : line.substr(start);
+  for (const Command &command : commands)
+    if (name == command.name) {
+      (this->*command.run)(argument);
+      return true;
+    }
+  note("there is no command '" + name + "'; /help lists them");
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Answers
+//===----------------------------------------------------------------------===//
+
+/// Text for a terminal, which control characters could reprogram.
+static std::string withoutControls(std::string_view text) {
+  std::string safe;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const bool isC1 = byte == 0xc2 && i + 1 < text.size() &&
+                      static_cast<unsigned char>(text[i + 1]) < 0xa0;
+    if (isC1)
+      ++i;
+    if (isC1 || (byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f)
+      safe += "\uFFFD";
+    else
+      safe += text[i];
+  }
+  return safe;
+}
+
+void Chat::show(const std::vector<ThinkingFilter::Part> &parts) {
+  constexpr const char *dim = "\x1b[2m", *normal = "\x1b[22m";
+  const bool terminal = outputIsTerminal();
+  for (const ThinkingFilter::Part &part : parts) {
+    if (part.isThinking && hidesThinking)
+      continue;
+    if (terminal && part.isThinking != isDim) {
+      printNow(part.isThinking ? dim : normal);
+      isDim = part.isThinking;
+    }
+    printNow(terminal ? withoutControls(part.text) : part.text);
+  }
+}
+
+Expected<GenerateResult>
+Chat::generateAnswer(const Conversation::Prompt &prompt, std::string &text) {
+  const Tokenizer &tokenizer = *model.tokenizer;
+  StreamDecoderOptions style;
+  style.continuesText = true;
+  style.skipSpecialTokens = false; // Tags of thinking may be special.
+  StreamDecoder decoder(tokenizer, style);
+  ThinkingFilter filter(prompt.text);
+  auto take = [&](const std::string &piece) {
+    text += piece;
+    show(filter.feed(piece));
+  };
+  GenerateOptions settings;
+  settings.sampling =
+      options.sampling.params(model.executor->info().generation);
+  settings.sampling.seed += numAnswers;
+  settings.maxTokens = options.maxTokens;
+  settings.isCancelled = [&] {
+    return editor->isInteractive() && InterruptScope::pending();
+  };
+  settings.onToken = [&](int32_t id) {
+    if (!tokenizer.isSpecial(id) ||
+        ThinkingFilter::isTag(tokenizer.tokenText(id)))
+      take(decoder.feed(id));
+    return true;
+  };
+  std::optional<InterruptScope> scope; // Ctrl-C ends a batch.
+  if (editor->isInteractive())
+    scope.emplace();
+  Expected<GenerateResult> result = sequence->generate(prompt.ids, settings);
+  take(decoder.flush());
+  show(filter.flush());
+  show({{"", false}}); // No longer dim.
+  print("\n");
+  printNow({});
+  return result;
+}
+
+/// Tokens that a prompt may have, so that there is room for an answer.
+int64_t Chat::promptTokens() const {
+  const int64_t context = model.executor->contextLength();
+  return context - std::min<int64_t>(1024, context / 4);
+}
+
+/// Answers the last message; if there is no answer, it is removed, and this
+/// returns false.
+bool Chat::answer() {
+  auto forget = [&] {
+    conversation->removeLast("user");
+    return false;
+  };
+  Expected<Conversation::Prompt> prompt = conversation->prompt(promptTokens());
+  if (!prompt) {
+    printFailure(prompt.status());
+    return forget();
+  }
+  if (prompt->dropped > 0)
+    note("the context is full: the oldest " + std::to_string(prompt->dropped) +
+         " messages are no longer seen by the model");
+  std::string text;
+  Expected<GenerateResult> result = generateAnswer(*prompt, text);
+  if (!result) {
+    printFailure(result.status());
+    return forget();
+  }
+  if (text.empty() && result->finishReason == FinishReason::Cancelled) {
+    note("stopped before the answer; the message is forgotten");
+    return forget();
+  }
+  conversation->add("assistant", text);
+  noteAnswer(*result);
+  ++numAnswers;
+  allTokens += static_cast<int64_t>(result->ids.size());
+  allMilliseconds += result->decodeMilliseconds;
+  last = std::move(*result);
+  return true;
+}
+
+void Chat::noteAnswer(const GenerateResult &result) const {
+  if (result.firstNaN)
+    noteNaN("the answer from token " + std::to_string(*result.firstNaN + 1) +
+            " on");
+  if (result.finishReason == FinishReason::Cancelled)
+    note("stopped; the conversation goes on");
+  if (result.finishReason == FinishReason::Length &&
+      static_cast<int64_t>(result.ids.size()) != options.maxTokens)
+    note("the answer ends here: the context of " +
+         std::to_string(model.executor->contextLength()) + " tokens is full");
+}
+
+//===----------------------------------------------------------------------===//
+// The session
+//===----------------------------------------------------------------------===//
+
+Status Chat::open() {
+  Expected<ResolvedModel> resolved = resolveModel(options.model);
+  if (!resolved)
+    return resolved.takeStatus();
+  Expected<LoadedModel> loaded =
+      loadModel(*resolved, options.model.level, options.execution);
+  if (!loaded)
+    return loaded.takeStatus();
+  model = std::move(*loaded);
+  if (!model.tokenizer)
+    return Status(StatusCode::NotFound,
+                  "'" + options.model.model + "' has no tokenizer",
+                  "a conversation needs one");
+  Expected<ModelTemplates> templates = artifactTemplates(*model.artifact);
+  if (!templates)
+    return templates.takeStatus();
+  Expected<ChatPrompt> found = ChatPrompt::create(
+      std::move(*templates), options.chatTemplate, &*model.tokenizer);
+  if (!found)
+    return found.takeStatus();
+  chat = std::move(*found);
+  return chat->check();
+}
+
+/// Reads a message or command; a line that ends with a backslash continues.
+Expected<LineEditor::Event> Chat::readMessage(std::string &message) {
+  message.clear();
+  std::string line;
+  for (const char *prompt = "> ";; prompt = ". ") {
+    Expected<LineEditor::Event> event = editor->read(prompt, line);
+    if (event && *event == LineEditor::Event::End && !message.empty())
+      return LineEditor::Event::Line; // The last line was to be continued.
+    if (!event || *event != LineEditor::Event::Line)
+      return event;
+    const bool continues = !line.empty() && line.back() == '\\';
+    if (continues)
+      line.back() = '\n';
+    message += line;
+    if (!continues)
+      return event;
+  }
+}
+
+Status Chat::talk() {
+  std::string message;
+  while (!isDone) {
+    Expected<LineEditor::Event> event = readMessage(message);
+    if (!event)
+      return event.takeStatus();
+    if (*event == LineEditor::Event::End)
+      break;
+    if (*event == LineEditor::Event::Interrupt) {
+      note("Ctrl-D or /exit ends the conversation");
+      continue;
+    }
+    if (message.find_first_not_of(" \t\n") == std::string::npos ||
+        runCommand(message))
+      continue;
+    const bool isEscaped = editor->isInteractive() && message[0] == '/';
+    conversation->add("user", isEscaped ? message.substr(1) : message);
+    answer();
+  }
+  return Status::ok();
+}
+
+Outcome Chat::operator()() {
+  if (Status flags = validateSamplingParams(options.sampling.params({}));
+      !flags)
+    return Outcome::usage(flags.cause(), flags.advice());
+  if (Status opened = open(); !opened)
+    return Outcome::ofFlags(opened);
+  sequence = std::make_unique<CachedSequence>(*model.executor);
+  conversation = std::make_unique<Conversation>(*model.tokenizer, *chat);
+  conversation->setSystem(options.system);
+  editor = std::make_unique<LineEditor>(
+      options.noHistory ? std::string() : defaultHistoryFile());
+  if (editor->isInteractive())
+    note(model.artifact->info().modelName + ", context of " +
+         std::to_string(model.executor->contextLength()) +
+         " tokens; /help lists the commands, Ctrl-D ends");
+  return talk();
+}
+
+void cli::addChatCommand(CommandLine &line) {
+  auto options = std::make_shared<ChatOptions>();
+  CLI::App &command =
+      line.add("chat", "Talk with a model",
+               "llmir chat model.gguf --system \"You answer briefly.\"\n"
+               "  printf 'Hello!\\nWhat is 2 + 2?\\n' | llmir chat model.gguf");
+  addModelOptions(command, options->model);
+  addOption(command, "--system", options->system, "the system message", "TEXT");
+  addOption(command, "-n,--max-tokens", options->maxTokens,
+            "maximum tokens of an answer (default: until an end token or the "
+            "context's end)")
+      ->check(atLeast(0));
+  addSamplingOptions(command, options->sampling);
+  addExecutionOptions(command, options->execution);
+  addTemplateOptions(command, options->chatTemplate);
+  addFlag(command, "--hide-thinking", options->hideThinking,
+          "do not show what the model thinks before it answers");
+  addFlag(command, "--no-history", options->noHistory,
+          "do not keep the lines for the editor's history");
+  line.onRun(command, withModel(options->model.model,
+                                [options] { return Chat(*options)(); }));
+}

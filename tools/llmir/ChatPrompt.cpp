@@ -1,0 +1,149 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ChatPrompt.h"
+#include "ModelResolver.h"
+
+#include "llmir/ChatTemplate/FromGGUF.h"
+#include "llmir/Support/MappedFile.h"
+
+using namespace llmir;
+using namespace llmir::cli;
+
+void cli::addTemplateOptions(CLI::App &command, TemplateRequest &request) {
+  addOption(command, "--template", request.file,
+            "a chat template to use instead of the model's", "FILE.jinja");
+  addOption(command, "--bos", request.bos,
+            "the text of bos_token in the template (default: the model's)");
+  addOption(command, "--eos", request.eos,
+            "the text of eos_token in the template (default: the model's)");
+}
+
+Expected<ModelTemplates> cli::artifactTemplates(const Artifact &artifact) {
+  if (artifact.chatTemplates().empty())
+    return ModelTemplates();
+  Expected<ModelTemplates> loaded =
+      ModelTemplates::load(artifact.chatTemplates());
+  if (!loaded)
+    return loaded.takeStatus().withContext("'" + artifact.path() + "'");
+  return loaded;
+}
+
+Expected<ModelTemplates> cli::openTemplates(const std::string &path) {
+  Expected<ModelKind> kind = modelKind(path);
+  if (!kind)
+    return kind.takeStatus();
+  switch (*kind) {
+  case ModelKind::HuggingFaceFolder:
+    return ModelTemplates::fromFolder(path);
+  case ModelKind::Artifact: {
+    auto artifact = Artifact::open(path);
+    if (!artifact)
+      return artifact.takeStatus();
+    return artifactTemplates(**artifact);
+  }
+  case ModelKind::GGUF: {
+    Expected<GGUFFile> file = GGUFFile::open(path);
+    if (!file)
+      return file.takeStatus();
+    return templatesFromGGUF(file->metadata());
+  }
+  case ModelKind::Other:
+    break;
+  }
+  return ModelTemplates();
+}
+
+/// The text of a token that the templates' source does not mention.
+static void addToken(Json &tokens, const char *name, const Tokenizer &tokenizer,
+                     int32_t id) {
+  if (id >= 0 && tokenizer.hasToken(id) && !tokens.contains(name))
+    tokens[name] = std::string(tokenizer.tokenText(id));
+}
+
+Expected<ChatPrompt> ChatPrompt::create(ModelTemplates templates,
+                                        const TemplateRequest &request,
+                                        const Tokenizer *tokenizer) {
+  ChatPrompt result;
+  result.templates = std::move(templates);
+  result.shownName = "chat template";
+  Json &tokens = result.templates.tokens;
+  if (tokenizer) {
+    addToken(tokens, "bos_token", *tokenizer, tokenizer->bosId());
+    addToken(tokens, "eos_token", *tokenizer, tokenizer->eosId());
+    addToken(tokens, "unk_token", *tokenizer, tokenizer->unkId());
+    addToken(tokens, "pad_token", *tokenizer, tokenizer->padId());
+  }
+  if (request.bos)
+    tokens["bos_token"] = *request.bos;
+  if (request.eos)
+    tokens["eos_token"] = *request.eos;
+  if (!request.file.empty()) {
+    Expected<MappedFile> file =
+        MappedFile::open(request.file, ChatTemplateLimits().sourceBytes);
+    if (!file)
+      return file.takeStatus().withContext("--template");
+    result.templates.templates.clear();
+    result.templates.set("default", std::string(file->text()));
+    result.shownName = std::string(file->name());
+  }
+  return result;
+}
+
+OrderedJson ChatPrompt::conversation(const std::optional<std::string> &system,
+                                     const std::string &question) {
+  OrderedJson messages = OrderedJson::array();
+  if (system)
+    messages.push_back({{"role", "system"}, {"content", *system}});
+  messages.push_back({{"role", "user"}, {"content", question}});
+  return {{"messages", messages}, {"add_generation_prompt", true}};
+}
+
+/// The parsed template, or why it cannot be parsed.
+Expected<const ChatTemplate *>
+ChatPrompt::parsed(const ModelTemplates::Named &named) {
+  auto found = parsedTemplates.find(named.name);
+  if (found == parsedTemplates.end()) {
+    std::string name = shownName;
+    if (named.name != "default")
+      name += " '" + named.name + "'";
+    found = parsedTemplates
+                .emplace(named.name, ChatTemplate::parse(named.source, name))
+                .first;
+  }
+  if (!found->second)
+    return found->second.status();
+  return &*found->second;
+}
+
+Status ChatPrompt::check() {
+  auto chosen = templates.choose(/*hasTools=*/false);
+  if (!chosen)
+    return chosen.takeStatus();
+  return parsed(**chosen).takeStatus();
+}
+
+Expected<std::string> ChatPrompt::render(OrderedJson variables) {
+  auto setDefault = [&](const char *name, OrderedJson value) {
+    if (!variables.contains(name))
+      variables[name] = std::move(value);
+  };
+  setDefault("tools", nullptr);
+  setDefault("documents", nullptr);
+  setDefault("add_generation_prompt", false);
+  for (const auto &[name, text] : templates.tokens.items())
+    if (text.is_string())
+      setDefault(name.c_str(), text.get<std::string>());
+  auto chosen = templates.choose(!variables["tools"].is_null());
+  if (!chosen)
+    return chosen.takeStatus();
+  auto chat = parsed(**chosen);
+  if (!chat)
+    return chat.takeStatus();
+  return (*chat)->render(variables);
+}

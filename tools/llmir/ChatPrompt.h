@@ -1,0 +1,80 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Turns conversations into prompts with the chat template of a model.
+//
+//   Expected<ChatPrompt> chat = ChatPrompt::create(templates, {}, &tokenizer);
+//   OrderedJson variables = ChatPrompt::conversation(system, user);
+//   Expected<std::string> prompt = chat->render(variables);
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_TOOLS_LLMIR_CHATPROMPT_H
+#define LLMIR_TOOLS_LLMIR_CHATPROMPT_H
+
+#include "Command.h"
+
+#include "llmir/Artifact/Artifact.h"
+#include "llmir/ChatTemplate/ChatTemplate.h"
+#include "llmir/ChatTemplate/ModelTemplates.h"
+#include "llmir/Tokenizer/Tokenizer.h"
+
+#include <map>
+#include <optional>
+#include <string>
+
+namespace llmir::cli {
+
+/// What replaces the model's own template and tokens.
+struct TemplateRequest {
+  std::string file; ///< Empty: the model's template.
+  std::optional<std::string> bos, eos;
+};
+
+/// Adds --template, --bos and --eos to a command.
+void addTemplateOptions(CLI::App &command, TemplateRequest &request);
+
+/// The templates of a MODEL of any kind; none for a file with only a tokenizer.
+Expected<ModelTemplates> openTemplates(const std::string &path);
+/// Those that an artifact carries.
+Expected<ModelTemplates> artifactTemplates(const Artifact &artifact);
+
+class ChatPrompt {
+public:
+  /// Fails if the requested file cannot be read. A template is parsed when it
+  /// is used. `tokenizer`, which may be null, tells the tokens that begin and
+  /// end a text where `templates` does not.
+  static Expected<ChatPrompt> create(ModelTemplates templates,
+                                     const TemplateRequest &request,
+                                     const Tokenizer *tokenizer);
+
+  /// A conversation of one question, after which the assistant is to speak.
+  static OrderedJson conversation(const std::optional<std::string> &system,
+                                  const std::string &question);
+
+  /// Fails if there is no template for conversations without tools, or if it
+  /// cannot be parsed.
+  Status check();
+
+  /// Renders an object with `messages` and any other variables. As in
+  /// transformers, `tools` and `documents` are none and `add_generation_prompt`
+  /// is false where they are not given. The text is to be encoded without
+  /// adding special tokens.
+  Expected<std::string> render(OrderedJson variables);
+
+private:
+  Expected<const ChatTemplate *> parsed(const ModelTemplates::Named &named);
+
+  ModelTemplates templates;
+  std::string shownName; ///< Of the template, in messages.
+  std::map<std::string, Expected<ChatTemplate>> parsedTemplates; ///< By name.
+};
+
+} // namespace llmir::cli
+
+#endif // LLMIR_TOOLS_LLMIR_CHATPROMPT_H

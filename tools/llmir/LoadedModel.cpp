@@ -1,0 +1,77 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LoadedModel.h"
+#include "Console.h"
+
+#include <random>
+
+using namespace llmir;
+using namespace llmir::cli;
+
+SamplingParams
+SamplingRequest::params(const GenerationDefaults &defaults) const {
+  SamplingParams params = SamplingParams::fromDefaults(defaults);
+  params.temperature = temperature.value_or(params.temperature);
+  params.topK = topK.value_or(params.topK);
+  params.topP = topP.value_or(params.topP);
+  params.minP = minP.value_or(params.minP);
+  params.seed = seed ? *seed : std::random_device()();
+  return params;
+}
+
+void cli::addSamplingOptions(CLI::App &command, SamplingRequest &request) {
+  addOption(command, "--temp", request.temperature,
+            "temperature; 0 is greedy (default: from generation_config.json, "
+            "otherwise greedy)")
+      ->check(atLeast(0));
+  addOption(command, "--top-k", request.topK,
+            "sample among the best K tokens; 0: all")
+      ->check(atLeast(0));
+  addOption(command, "--top-p", request.topP,
+            "sample among the fewest tokens that reach this probability");
+  addOption(command, "--min-p", request.minP,
+            "drop tokens below this fraction of the best one's probability");
+  addOption(command, "--seed", request.seed,
+            "seed of the sampler (default: a different one each time)");
+}
+
+void cli::addExecutionOptions(CLI::App &command, ExecutionRequest &request) {
+  addOption(command, "-t,--threads", request.threads,
+            "worker threads; 0, the default: one per processor")
+      ->check(atLeast(0));
+  addOption(command, "--ctx", request.context,
+            "maximum sequence length in tokens (default: the model's own)")
+      ->check(atLeast(1));
+  addPlacementOptions(command, request.placement);
+}
+
+Expected<LoadedModel> cli::loadModel(const ResolvedModel &resolved,
+                                     const std::string &level,
+                                     const ExecutionRequest &request) {
+  LoadedModel loaded;
+  loaded.artifact = resolved.artifact;
+  Expected<std::optional<Tokenizer>> tokenizer =
+      artifactTokenizer(*resolved.artifact);
+  if (!tokenizer)
+    return tokenizer.takeStatus();
+  loaded.tokenizer = std::move(*tokenizer);
+
+  ExecutorOptions settings;
+  settings.level = level;
+  settings.threads = request.threads;
+  request.placement.apply(settings);
+  settings.contextLength = request.context;
+  auto created = Executor::create(resolved.artifact, settings);
+  if (!created)
+    return created.takeStatus();
+  loaded.executor = std::move(*created);
+  if (!loaded.executor->placement().empty())
+    note(loaded.executor->placement());
+  return loaded;
+}

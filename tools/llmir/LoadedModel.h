@@ -1,0 +1,61 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What `run` and `chat` share: a model that is ready to generate, and the flags
+// of its execution and of sampling.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_TOOLS_LLMIR_LOADEDMODEL_H
+#define LLMIR_TOOLS_LLMIR_LOADEDMODEL_H
+
+#include "Command.h"
+#include "ModelResolver.h"
+#include "Placement.h"
+
+#include "llmir/Runtime/Executor.h"
+#include "llmir/Support/Sampler.h"
+#include "llmir/Tokenizer/Tokenizer.h"
+
+#include <memory>
+#include <optional>
+
+namespace llmir::cli {
+
+struct SamplingRequest {
+  std::optional<double> temperature, topP, minP;
+  std::optional<int64_t> topK;
+  std::optional<uint64_t> seed;
+
+  /// The given values, else those of the model; a random seed by default.
+  SamplingParams params(const GenerationDefaults &defaults) const;
+};
+
+struct ExecutionRequest {
+  int64_t threads = 0; ///< 0: one per processor.
+  int64_t context = 0; ///< Tokens; 0: the model's own.
+  PlacementRequest placement;
+};
+
+void addSamplingOptions(CLI::App &command, SamplingRequest &request);
+void addExecutionOptions(CLI::App &command, ExecutionRequest &request);
+
+struct LoadedModel {
+  std::shared_ptr<const Artifact> artifact;
+  std::optional<Tokenizer> tokenizer;
+  std::unique_ptr<Executor> executor;
+};
+
+/// Opens the tokenizer and creates the executor, whose placement is noted.
+Expected<LoadedModel> loadModel(const ResolvedModel &resolved,
+                                const std::string &level,
+                                const ExecutionRequest &request);
+
+} // namespace llmir::cli
+
+#endif // LLMIR_TOOLS_LLMIR_LOADEDMODEL_H

@@ -1,0 +1,272 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ModelSummary.h"
+#include "Console.h"
+#include "ModelTokenizer.h"
+#include "StepCost.h"
+
+#include "llmir/ABI/KVBlockLayout.h"
+#include "llmir/Tokenizer/Tokenizer.h"
+
+#include <map>
+
+using namespace llmir;
+using namespace llmir::cli;
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// Bytes of one token in all layers; blocks are allocated whole.
+static int64_t kvBytes(int64_t layers, int64_t kvHeads, int64_t headDim,
+                       int64_t blockSize, KVFormat format) {
+  KVBlockLayout layout{kvHeads, headDim, blockSize, kvStoredBytes(format)};
+  return layers * layout.blockBytes() / blockSize;
+}
+
+/// Bytes of the embedding if it is not the output projection as well: a token
+/// reads one row of it.
+static int64_t unreadBytes(const Checkpoint &checkpoint) {
+  if (checkpoint.config().tieWordEmbeddings)
+    return 0;
+  int64_t bytes = 0;
+  for (const char *name : {"model.embed_tokens.weight", "token_embd.weight",
+                           "transformer.wte.weight", "wte.weight"})
+    if (const CheckpointTensor *table = checkpoint.find(name))
+      bytes = static_cast<int64_t>(table->bytes.size());
+  return bytes;
+}
+
+ModelMemory cli::memoryOf(const Checkpoint &checkpoint) {
+  constexpr int64_t tokensPerBlock = 16;
+  const ModelConfig &config = checkpoint.config();
+  ModelMemory memory;
+  for (const CheckpointTensor &tensor : checkpoint.tensors())
+    memory.weights += static_cast<int64_t>(tensor.bytes.size());
+  memory.readPerToken = memory.weights - unreadBytes(checkpoint);
+  memory.kvFormat = kvFormatName(KVFormat::BF16);
+  memory.kvPerToken = kvBytes(config.numLayers, config.numKVHeads,
+                              config.headDim, tokensPerBlock, KVFormat::BF16);
+  memory.contextLength = config.contextLength;
+  return memory;
+}
+
+ModelMemory cli::memoryOf(const Artifact &artifact) {
+  const ArtifactInfo &info = artifact.info();
+  ModelMemory memory;
+  memory.weights = static_cast<int64_t>(artifact.weights().size());
+  StepCost step;
+  for (const StepSite &site : info.sites)
+    step += siteCost(site, /*tokens=*/1, /*logitRows=*/1);
+  memory.readPerToken = static_cast<int64_t>(step.packedBytes);
+  memory.kvFormat = kvFormatName(info.kvFormat);
+  memory.kvPerToken = kvBytes(info.numLayers, info.numKVHeads, info.headDim,
+                              info.kvBlockSize, info.kvFormat);
+  memory.contextLength = info.contextLength;
+  return memory;
+}
+
+Json cli::toJson(const ModelMemory &memory) {
+  return {{"weight_bytes", memory.weights},
+          {"kv_bytes_per_1000_tokens", memory.kvPerToken * 1000},
+          {"kv_bytes_of_context", memory.kvOfContext()},
+          {"kv_format", memory.kvFormat}};
+}
+
+//===----------------------------------------------------------------------===//
+// The report
+//===----------------------------------------------------------------------===//
+
+/// "5.8 million", "1.24 billion"
+static std::string countText(double count) {
+  if (count >= 1e9)
+    return formatNumber(count / 1e9, 2) + " billion";
+  if (count >= 1e6)
+    return formatNumber(count / 1e6, 1) + " million";
+  return formatNumber(count, 0);
+}
+
+static std::string plural(int64_t count, const std::string &noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+static std::string attentionText(const ModelConfig &config) {
+  std::string text =
+      plural(config.numHeads, "head") + " of " + std::to_string(config.headDim);
+  if (config.numKVHeads != config.numHeads)
+    text += ", " + plural(config.numKVHeads, "KV head");
+  if (config.qkNorm)
+    text += ", normalized q and k";
+  if (config.qkvBias)
+    text += ", with biases";
+  return text;
+}
+
+static std::string positionsText(const ModelConfig &config) {
+  if (config.learnedPositions)
+    return "a learned table";
+  std::string text = "RoPE, theta " + formatNumber(config.ropeTheta, 0);
+  if (config.rotaryDim != config.headDim)
+    text += ", " + std::to_string(config.rotaryDim) + " elements of each head";
+  return text;
+}
+
+static std::string weightsText(const Checkpoint &checkpoint,
+                               const ModelMemory &memory) {
+  std::map<std::string, int64_t> bytes;
+  for (const CheckpointTensor &tensor : checkpoint.tensors())
+    bytes[tensor.storageName] += static_cast<int64_t>(tensor.bytes.size());
+  std::string types;
+  for (const auto &[name, size] : bytes)
+    types += (types.empty() ? "" : ", ") + name +
+             (bytes.size() == 1
+                  ? ""
+                  : " " +
+                        formatNumber(100.0 * static_cast<double>(size) /
+                                         static_cast<double>(memory.weights),
+                                     1) +
+                        " %");
+  return formatBytes(static_cast<double>(memory.weights)) + " in " +
+         plural(static_cast<int64_t>(checkpoint.tensors().size()), "tensor") +
+         ": " + types;
+}
+
+static std::string cacheText(const ModelMemory &memory) {
+  return formatBytes(static_cast<double>(memory.kvPerToken) * 1000) +
+         " per 1,000 tokens in " + memory.kvFormat + ", " +
+         formatBytes(static_cast<double>(memory.kvOfContext())) +
+         " for the whole context";
+}
+
+static std::string tokenText(const Tokenizer &tokenizer, int64_t id) {
+  std::string text = std::to_string(id);
+  if (id < tokenizer.vocabSize() &&
+      tokenizer.hasToken(static_cast<int32_t>(id)))
+    text = printable(tokenizer.tokenText(static_cast<int32_t>(id)), 40) + " (" +
+           text + ")";
+  return text;
+}
+
+static std::string tokenizerText(const Checkpoint &checkpoint) {
+  Expected<Tokenizer> tokenizer = openTokenizer(checkpoint.path());
+  if (!tokenizer)
+    return "cannot be used: " + tokenizer.status().cause();
+  std::string text = plural(tokenizer->vocabSize(), "token");
+  const ModelConfig &config = checkpoint.config();
+  if (config.bosToken >= 0)
+    text += ", begins with " + tokenText(*tokenizer, config.bosToken);
+  std::string ends;
+  for (int64_t id : config.eosTokens)
+    ends += (ends.empty() ? "" : ", ") + tokenText(*tokenizer, id);
+  return text + (ends.empty() ? "" : ", ends at " + ends);
+}
+
+SummaryLines cli::summarize(const Checkpoint &checkpoint) {
+  const ModelConfig &config = checkpoint.config();
+  const ModelMemory memory = memoryOf(checkpoint);
+  double parameters = 0;
+  for (const CheckpointTensor &tensor : checkpoint.tensors())
+    parameters += static_cast<double>(tensor.numElements());
+  SummaryLines lines = {
+      {"model", printable(config.modelName, 100) + ", " + config.architecture +
+                    ", " + countText(parameters) + " parameters"},
+      {"layers", std::to_string(config.numLayers) + " of width " +
+                     std::to_string(config.hiddenSize) + ", MLP of width " +
+                     std::to_string(config.intermediateSize)},
+      {"attention", attentionText(config)},
+      {"positions", positionsText(config)},
+      {"context", plural(config.contextLength, "token")},
+      {"vocabulary", std::to_string(config.vocabSize) +
+                         (config.tieWordEmbeddings
+                              ? ", the output projection is the embedding"
+                              : "")},
+      {"weights", weightsText(checkpoint, memory)},
+      {"KV cache", cacheText(memory)},
+      {"tokenizer", tokenizerText(checkpoint)},
+  };
+  for (const std::string &fact : unusualFacts(checkpoint))
+    lines.push_back({"note", fact});
+  return lines;
+}
+
+//===----------------------------------------------------------------------===//
+// What is unusual
+//===----------------------------------------------------------------------===//
+
+static void addStorageFacts(const Checkpoint &checkpoint,
+                            std::vector<std::string> &facts) {
+  std::map<std::string, int64_t> unusable;
+  for (const CheckpointTensor &tensor : checkpoint.tensors())
+    if (!tensor.format)
+      ++unusable[tensor.storageName];
+  for (const auto &[name, count] : unusable)
+    facts.push_back(plural(count, "tensor") + " of type " + name +
+                    ", which cannot be used as a weight");
+}
+
+static void addTokenFacts(const Checkpoint &checkpoint,
+                          std::vector<std::string> &facts) {
+  const ModelConfig &config = checkpoint.config();
+  if (config.eosTokens.empty())
+    facts.push_back("no end token is known: texts end at their maximum length "
+                    "only");
+  Expected<Tokenizer> tokenizer = openTokenizer(checkpoint.path());
+  if (!tokenizer)
+    return;
+  const int64_t tokens = tokenizer->vocabSize();
+  if (tokens < config.vocabSize)
+    facts.push_back("the vocabulary has " +
+                    plural(config.vocabSize - tokens, "row") +
+                    " without a token (padding)");
+  if (tokens > config.vocabSize)
+    facts.push_back("the tokenizer has " + plural(tokens, "token") +
+                    ", more than the embedding has rows");
+}
+
+static void addAttentionFacts(const ModelConfig &config,
+                              std::vector<std::string> &facts) {
+  int64_t windowed = 0, unrotated = 0, window = 0;
+  for (const LayerAttention &layer : config.layers) {
+    windowed += layer.window > 0 ? 1 : 0;
+    unrotated += layer.rotation == LayerAttention::None ? 1 : 0;
+    window = std::max(window, layer.window);
+  }
+  if (windowed > 0)
+    facts.push_back("in " + plural(windowed, "layer") + " of " +
+                    std::to_string(config.numLayers) +
+                    ", a token attends to the last " + std::to_string(window) +
+                    " tokens only");
+  if (unrotated > 0)
+    facts.push_back(plural(unrotated, "layer") + " of " +
+                    std::to_string(config.numLayers) +
+                    " without rotary positions");
+  if (config.rotaryDim > 0 && config.rotaryDim < config.headDim)
+    facts.push_back("only " + std::to_string(config.rotaryDim) + " of the " +
+                    std::to_string(config.headDim) +
+                    " elements of a head are rotated");
+}
+
+std::vector<std::string> cli::unusualFacts(const Checkpoint &checkpoint) {
+  const ModelConfig &config = checkpoint.config();
+  std::vector<std::string> facts;
+  addStorageFacts(checkpoint, facts);
+  addTokenFacts(checkpoint, facts);
+  const RopeScaling::Kind scaling = config.ropeScaling.kind;
+  if (scaling == RopeScaling::LongRope)
+    facts.push_back("positions are scaled pair by pair (longrope)");
+  else if (!config.learnedPositions && scaling != RopeScaling::Default)
+    facts.push_back("positions are scaled by a factor of " +
+                    formatNumber(config.ropeScaling.factor, 2));
+  addAttentionFacts(config, facts);
+  if (config.numHeads * config.headDim != config.hiddenSize)
+    facts.push_back(
+        "the heads have " + std::to_string(config.numHeads * config.headDim) +
+        " elements, the hidden state " + std::to_string(config.hiddenSize));
+  return facts;
+}
