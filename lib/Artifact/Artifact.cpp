@@ -40,6 +40,8 @@ const char *artifactSectionName(ArtifactSection section) {
     return "tokenizer";
   case ArtifactSection::Program:
     return "program";
+  case ArtifactSection::ChatTemplates:
+    return "chat templates";
   }
   return "unknown";
 }

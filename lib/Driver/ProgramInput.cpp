@@ -147,7 +147,7 @@ Expected<OwningOpRef<ModuleOp>> Compilation::readGraph() {
   FailureOr<mllm::ModelFacts> facts = failure();
   LLMIR_RETURN_IF_ERROR(withDiagnostics(
       *context, StatusCode::InvalidFile, "'" + options.graph + "': ",
-      "ModelFacts::write() gives a traced module the attribute", [&] {
+      "ModelFacts::write() sets the attribute of a traced module", [&] {
         facts = mllm::ModelFacts::read(**parsed);
         return LogicalResult(facts);
       }));
@@ -197,6 +197,8 @@ Status Compilation::readBase() {
   kvFormat = info.kvFormat;
   Span<const uint8_t> stored = base->tokenizer();
   tokenizer.assign(stored.begin(), stored.end());
+  stored = base->chatTemplates();
+  chatTemplates.assign(stored.begin(), stored.end());
   note("weights of " + info.modelName + ", " +
        std::to_string(base->weights().size() >> 10) + " KiB");
   return Status::ok();

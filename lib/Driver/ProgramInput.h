@@ -39,8 +39,8 @@ Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 parseProgram(mlir::MLIRContext &context, std::string_view text,
              const std::string &name);
 
-/// The same for any module of the project's dialects; `advice` says where its
-/// form can be seen.
+/// The same for any module of the project's dialects; `advice` is a sentence on
+/// how to see its form.
 Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 parseModule(mlir::MLIRContext &context, std::string_view text,
             const std::string &name, const std::string &advice);

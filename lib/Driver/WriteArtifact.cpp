@@ -14,6 +14,7 @@
 #include "llmir/Artifact/Artifact.h"
 #include "llmir/Artifact/ArtifactWriter.h"
 #include "llmir/Artifact/CpuFeatures.h"
+#include "llmir/ChatTemplate/FromGGUF.h"
 #include "llmir/Driver/Compilation.h"
 #include "llmir/Support/IntegerLayout.h"
 #include "llmir/Target/CPU/CPUTarget.h"
@@ -114,6 +115,18 @@ Status Compilation::readTokenizer() {
   if (!read)
     return read.takeStatus();
   tokenizer = read->serialize();
+  return readChatTemplates();
+}
+
+Status Compilation::readChatTemplates() {
+  const GGUFMetadata *metadata = checkpoint->gguf();
+  Expected<ModelTemplates> read =
+      metadata ? templatesFromGGUF(*metadata)
+               : ModelTemplates::fromFolder(checkpoint->path());
+  if (!read)
+    return read.takeStatus();
+  if (!read->templates.empty() || !read->tokens.empty())
+    chatTemplates = read->serialize();
   return Status::ok();
 }
 
@@ -155,6 +168,9 @@ Status Compilation::writeArtifact() {
   if (!tokenizer.empty())
     LLMIR_RETURN_IF_ERROR(
         writer->addSection(ArtifactSection::Tokenizer, tokenizer));
+  if (!chatTemplates.empty())
+    LLMIR_RETURN_IF_ERROR(
+        writer->addSection(ArtifactSection::ChatTemplates, chatTemplates));
   for (const std::vector<uint8_t> &image : images)
     LLMIR_RETURN_IF_ERROR(writer->addSection(ArtifactSection::Code, image));
   LLMIR_RETURN_IF_ERROR(writeWeights(*writer));

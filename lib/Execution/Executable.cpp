@@ -14,11 +14,9 @@
 #include "mllm/ir/Executable.h"
 
 #include "llmir/Conversion/BoundSizes.h"
-#include "llmir/Conversion/MLLMToLLM.h"
 #include "llmir/Dialect/Diagnostics.h"
 #include "llmir/Dialect/MLLM/MLLM.h"
 #include "llmir/Dialect/MLLM/TensorTypes.h"
-#include "llmir/Dialect/MLLM/Transforms/Passes.h"
 #include "llmir/Dialect/MLLM/Transforms/Specialize.h"
 #include "llmir/Execution/FunctionRunner.h"
 #include "llmir/Frontend/Elements.h"
@@ -26,11 +24,6 @@
 #include "llmir/Runtime/WorkerTeam.h"
 #include "llmir/Target/CPU/TargetNames.h"
 #include "mllm/ir/MLIR.h"
-
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/LLM/IR/LLM.h"
-#include "mlir/Dialect/LLM/Transforms/Passes.h"
-#include "mlir/Pass/PassManager.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -130,14 +123,15 @@ Status Executable::State::bindNames(size_t input,
       if (!isNew && known->second != sizes[d])
         return invalid(inputName(input) + " has " + std::to_string(sizes[d]) +
                        " as its size '" + name + "', which is " +
-                       std::to_string(known->second) + " before");
+                       std::to_string(known->second) +
+                       " in an earlier dimension");
     } else if (!wanted[d].isKnown()) {
       if (binding.unnamed && *binding.unnamed != sizes[d])
         return invalid(inputName(input) + " has a size of " +
                        std::to_string(sizes[d]) +
                        ", but another size without a name is " +
                        std::to_string(*binding.unnamed) +
-                       "; give sizes that differ names (mllm::dim)");
+                       "; name the sizes that differ (mllm::dim)");
       binding.unnamed = sizes[d];
     }
   }
@@ -216,31 +210,12 @@ Executable::State::compileInstance(const llmir::mllm::SizeBinding &sizes) {
 
 FailureOr<std::unique_ptr<Instance>>
 Executable::State::compileModule(OwningOpRef<mlir::ModuleOp> copy) {
-  // Runs share one cache across calls, but a function starts with empty ones.
-  PassManager passes(copy->getContext());
-  passes.addPass(llmir::mllm::createInlineSubGraphs());
-  if (failed(passes.run(*copy)))
-    return failure();
-  const std::string name = llmir::mllm::entrySubGraph(*copy).getSymName().str();
-  // Block formats are dequantized.
-  for (auto op : copy->getOps<llmir::mllm::RegisterOp>())
-    if (auto blocks = dyn_cast<llm::QuantizedTensorType>(op.getType()))
-      op.setTypeAttr(mlir::TypeAttr::get(RankedTensorType::get(
-          blocks.getShape(), Float32Type::get(&mlirContext()))));
-  makeFunctionsOfSubGraphs(*copy);
-  // Explicit attention is fused for the attention kernel.
-  llm::FuseAttentionOptions attentionAlone;
-  attentionAlone.mergeProjections = false;
-  PassManager fusion(copy->getContext());
-  fusion.addNestedPass<func::FuncOp>(llm::createFuseAttention(attentionAlone));
-  if (failed(fusion.run(*copy)))
-    return failure();
   InterpreterOptions values;
   values.parameter = [this](llmir::mllm::RegisterOp op) {
     return parameter(op);
   };
-  FailureOr<FunctionRunner> runner = FunctionRunner::compile(
-      copy->lookupSymbol<func::FuncOp>(name), level, values);
+  FailureOr<FunctionRunner> runner =
+      FunctionRunner::compileModel(*copy, level, values);
   if (failed(runner))
     return failure();
   return std::unique_ptr<Instance>(

@@ -7,13 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Execution/ExecuteTranslation.h"
-#include "llmir/Codegen/CPULevel.h"
+#include "ExecuteOptions.h"
+
 #include "llmir/Conversion/MLLMToLLM.h"
 
 #include "llmir/Dialect/Check/Check.h"
 #include "llmir/Dialect/MLLM/MLLMProgramOps.h"
 #include "llmir/Execution/FunctionRunner.h"
-#include "llmir/Interpreter/Translation.h"
 #include "llmir/Target/CPU/TargetNames.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -54,18 +54,9 @@ struct CommandLine {
                      "of 1e-5 of the result's magnitude"),
       llvm::cl::init(kUsualNmse)};
 };
-
-/// The options, read before compilation: lld, as a library, resets all options
-/// of the process.
-struct ExecuteOptions {
-  RunOptions run = getRunOptions();
-  std::string level;
-  int64_t workers;
-  double maxNmse;
-};
 } // namespace
 
-static ExecuteOptions executeOptions() {
+ExecuteOptions executeOptions() {
   static CommandLine commandLine;
   ExecuteOptions options;
   options.level = commandLine.level;
@@ -85,15 +76,12 @@ static InterpreterOptions interpreterOptions(const RunOptions &options) {
 /// The functions to run, including those converted from subgraphs.
 static FailureOr<SmallVector<func::FuncOp>>
 functionsToRun(Operation *module, const RunOptions &options) {
-  // The dialect of functions may not be loaded.
-  module->getContext()->loadDialect<func::FuncDialect>();
   makeFunctionsOfSubGraphs(cast<ModuleOp>(module));
   return getFunctionsToRun(module, options);
 }
 
-/// The level to compile for.
-static FailureOr<const CPULevel *> levelOf(Operation *module,
-                                           const ExecuteOptions &options) {
+FailureOr<const CPULevel *> levelOf(Operation *module,
+                                    const ExecuteOptions &options) {
   if (options.level == "native") {
     Expected<const CPULevel *> native = nativeCPULevel();
     if (!native)
@@ -256,7 +244,7 @@ static LogicalResult compareAll(Operation *module, raw_ostream &output) {
   return status;
 }
 
-static void registerDialects(DialectRegistry &registry) {
+void registerExecuteDialects(DialectRegistry &registry) {
   registry.insert<mlir::llm::LLMDialect, check::CheckDialect, mllm::MLLMDialect,
                   arith::ArithDialect, func::FuncDialect, linalg::LinalgDialect,
                   LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect,
@@ -268,11 +256,11 @@ void registerExecuteTranslations() {
   executeOptions(); // Registers the options.
   static TranslateFromMLIRRegistration executeRegistration(
       "execute", "Compile functions for this processor and run them",
-      executeAll, registerDialects);
+      executeAll, registerExecuteDialects);
   static TranslateFromMLIRRegistration compareRegistration(
       "compare",
       "Run functions compiled and interpreted, and compare the results",
-      compareAll, registerDialects);
+      compareAll, registerExecuteDialects);
 }
 
 } // namespace llmir

@@ -12,10 +12,17 @@
 
 #include "llmir/Artifact/CodeImage.h"
 #include "llmir/Artifact/CpuFeatures.h"
-#include "llmir/Dialect/MLLM/MLLMProgramOps.h"
+#include "llmir/Conversion/MLLMToLLM.h"
+#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/Transforms/Passes.h"
 #include "llmir/Pipelines/Pipelines.h"
 #include "llmir/Runtime/StepRuntime.h"
 #include "llmir/Target/CPU/CPUTarget.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLM/IR/LLM.h"
+#include "mlir/Dialect/LLM/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -158,6 +165,31 @@ FunctionRunner::compile(func::FuncOp function, const CPULevel &level,
   return FunctionRunner(std::move(state));
 }
 
+FailureOr<FunctionRunner>
+FunctionRunner::compileModel(ModuleOp module, const CPULevel &level,
+                             const InterpreterOptions &options) {
+  // Runs share one cache across calls, but a function starts with empty ones.
+  if (failed(runPasses(module, [](PassManager &pm) {
+        pm.addPass(mllm::createInlineSubGraphs());
+      })))
+    return failure();
+  const std::string name = mllm::entrySubGraph(module).getSymName().str();
+  for (auto op : module.getOps<mllm::RegisterOp>())
+    if (auto blocks = dyn_cast<mlir::llm::QuantizedTensorType>(op.getType()))
+      op.setTypeAttr(TypeAttr::get(RankedTensorType::get(
+          blocks.getShape(), Float32Type::get(module.getContext()))));
+  makeFunctionsOfSubGraphs(module);
+  // Explicit attention is fused for the attention kernel.
+  if (failed(runPasses(module, [](PassManager &pm) {
+        mlir::llm::FuseAttentionOptions attentionAlone;
+        attentionAlone.mergeProjections = false;
+        pm.addNestedPass<func::FuncOp>(
+            mlir::llm::createFuseAttention(attentionAlone));
+      })))
+    return failure();
+  return compile(module.lookupSymbol<func::FuncOp>(name), level, options);
+}
+
 //===----------------------------------------------------------------------===//
 // Arguments
 //===----------------------------------------------------------------------===//
@@ -228,8 +260,9 @@ FunctionRunner::State::fillInputs(ArrayRef<InterpreterValue> arguments) {
         function.getArgumentTypes()[index]);
     if (cache && !(type && cache->sameAs(llmir::makeCache(type))))
       return function.emitError("argument ")
-             << index << " is a cache that holds something; compiled code "
-             << "starts with empty ones";
+             << index
+             << " is a cache that is not empty; compiled code requires empty "
+                "caches";
   }
   // A NaN that computations do not produce, to detect reads of uninitialized
   // memory.

@@ -6,16 +6,21 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// llmir-translate --interpret-model: interprets a traced model step by step
-// with the parameters of a checkpoint.
+// llmir-translate --interpret-model and --execute-model: a traced model with
+// the parameters of a checkpoint, interpreted step by step, or compiled as a
+// function of static shapes.
 //
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Execution/ModelTranslation.h"
+#include "ExecuteOptions.h"
 
 #include "llmir/Checkpoint/StoredParameter.h"
 #include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/StoredFormat.h"
 #include "llmir/Dialect/MLLM/TensorTypes.h"
+#include "llmir/Dialect/MLLM/Transforms/Specialize.h"
+#include "llmir/Execution/FunctionRunner.h"
 #include "llmir/Interpreter/Interpreter.h"
 #include "llmir/Runtime/UsableMemory.h"
 
@@ -79,10 +84,7 @@ static Expected<Tensor> readValues(const Checkpoint &checkpoint,
   stored.source = op.getSource().value_or("").str();
   stored.shape = op.getShape().vec();
   stored.unpermuteHeads = op.getRopeUnpermuteHeads().value_or(0);
-  if (std::optional<ArrayRef<int64_t>> slice = op.getSlice()) {
-    stored.firstRow = (*slice)[0];
-    stored.storedRows = (*slice)[1];
-  }
+  mllm::setStoredRows(stored, op.getSlice());
   stored.isTransposed = op.getTransposed();
   // Block formats are decoded to f32.
   auto plain = dyn_cast<RankedTensorType>(op.getType());
@@ -144,12 +146,24 @@ parseSteps(StringRef text) {
   return steps;
 }
 
-/// The ids in the shape of the entry's argument, [tokens] or [1, tokens].
-static Tensor idsOf(RankedTensorType type, std::vector<double> ids) {
-  reference::Shape shape(size_t(type.getRank()), 1);
-  shape.back() = int64_t(ids.size());
-  return Tensor(*getElementKind(type.getElementType()), shape, std::move(ids));
-}
+namespace {
+/// A model that maps ids to logits, its parameters, and the ids of each step.
+struct Model {
+  mllm::SubGraphOp entry;
+  Checkpoint checkpoint;
+  std::vector<std::vector<double>> steps;
+
+  RankedTensorType idsType() {
+    return cast<RankedTensorType>(entry.getArgument(0).getType());
+  }
+  /// The ids in the shape of the entry's argument, [tokens] or [1, tokens].
+  std::vector<InterpreterValue> arguments(const std::vector<double> &ids) {
+    reference::Shape shape(size_t(idsType().getRank()), 1);
+    shape.back() = int64_t(ids.size());
+    return {Tensor(*getElementKind(idsType().getElementType()), shape, ids)};
+  }
+};
+} // namespace
 
 static void printRows(const Tensor &logits, raw_ostream &output) {
   const int64_t columns = logits.shape.back();
@@ -158,7 +172,8 @@ static void printRows(const Tensor &logits, raw_ostream &output) {
            << ((i + 1) % columns == 0 ? '\n' : ' ');
 }
 
-static LogicalResult interpretModel(Operation *op, raw_ostream &output) {
+/// The model of the module and of the command line.
+static FailureOr<Model> readModel(Operation *op) {
   auto module = dyn_cast<ModuleOp>(op);
   mllm::SubGraphOp entry = module ? mllm::entrySubGraph(module) : nullptr;
   if (!entry)
@@ -184,15 +199,20 @@ static LogicalResult interpretModel(Operation *op, raw_ostream &output) {
       Checkpoint::open(commandLine().checkpoint, CheckpointUse::Parameters);
   if (!checkpoint)
     return op->emitError(checkpoint.status().message());
+  return Model{entry, std::move(*checkpoint), std::move(*steps)};
+}
+
+static LogicalResult interpretModel(Operation *op, raw_ostream &output) {
+  FailureOr<Model> model = readModel(op);
+  if (failed(model))
+    return failure();
   ModelState state;
   InterpreterOptions options;
-  options.parameter = parametersOf(*checkpoint);
+  options.parameter = parametersOf(model->checkpoint);
   options.state = &state;
   Interpreter interpreter(options);
-  for (std::vector<double> &ids : *steps) {
-    std::vector<InterpreterValue> arguments;
-    arguments.push_back(idsOf(type, std::move(ids)));
-    auto results = interpreter.run(entry, std::move(arguments));
+  for (const std::vector<double> &ids : model->steps) {
+    auto results = interpreter.run(model->entry, model->arguments(ids));
     if (failed(results))
       return failure();
     printRows(std::get<Tensor>(results->front().value), output);
@@ -200,15 +220,58 @@ static LogicalResult interpretModel(Operation *op, raw_ostream &output) {
   return success();
 }
 
-void registerInterpretModelTranslation() {
+static LogicalResult executeModel(Operation *op, raw_ostream &output) {
+  const ExecuteOptions options = executeOptions();
+  FailureOr<Model> model = readModel(op);
+  FailureOr<const CPULevel *> level = levelOf(op, options);
+  if (failed(model) || failed(level))
+    return failure();
+  if (model->steps.size() != 1)
+    return op->emitError("--ids has ")
+           << model->steps.size()
+           << " steps; a function starts with empty caches and runs one";
+  const std::vector<InterpreterValue> arguments =
+      model->arguments(model->steps.front());
+  mllm::SizeBinding sizes;
+  sizes.past = 0;
+  sizes.unnamed = int64_t(model->steps.front().size());
+  for (const shapes::DimExpr &size : mllm::shapeOf(model->idsType()))
+    for (const auto &term : size.terms())
+      sizes.named[term.first] = *sizes.unnamed;
+  InterpreterOptions values;
+  values.parameter = parametersOf(model->checkpoint);
+  auto module = cast<ModuleOp>(op);
+  if (failed(mllm::specializeSizes(module, sizes)))
+    return failure();
+  if (model->idsType().getShape() !=
+      ArrayRef(std::get<Tensor>(arguments.front()).shape))
+    return model->entry.emitOpError("takes ids of type ")
+           << model->idsType() << ", but there are " << *sizes.unnamed;
+  FailureOr<FunctionRunner> runner =
+      FunctionRunner::compileModel(module, **level, values);
+  if (failed(runner))
+    return failure();
+  auto results = runner->run(arguments, options.workers);
+  if (failed(results))
+    return failure();
+  printRows(std::get<Tensor>(*results->front()), output);
+  return success();
+}
+
+void registerModelTranslations() {
   commandLine();
-  static TranslateFromMLIRRegistration registration(
+  executeOptions(); // Registers the options.
+  static TranslateFromMLIRRegistration interpretRegistration(
       "interpret-model",
       "Interpret a traced model with the parameters of a checkpoint; prints "
       "one line of logits for each token",
       interpretModel, [](DialectRegistry &registry) {
         registry.insert<llm::LLMDialect, mllm::MLLMDialect>();
       });
+  static TranslateFromMLIRRegistration executeRegistration(
+      "execute-model",
+      "The same for one step, compiled as a function of its number of tokens",
+      executeModel, registerExecuteDialects);
 }
 
 } // namespace llmir

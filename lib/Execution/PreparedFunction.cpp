@@ -36,7 +36,7 @@ static LogicalResult inlineCalls(ModuleOp module) {
 /// callees.
 FailureOr<func::FuncOp> PreparedFunction::copyFunction() {
   if (function.isExternal() || !function.getBody().hasOneBlock())
-    return function.emitError("cannot be run: it has no body of one block");
+    return function.emitError("cannot be run: its body is not a single block");
   module = ModuleOp::create(function.getLoc());
   auto source = function->getParentOfType<ModuleOp>();
   OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());

@@ -257,10 +257,7 @@ const GraphParameter *GraphBuilder::parameterOf(StringAttr name) {
   if (auto heads =
           parameter->getAttrOfType<IntegerAttr>("rope_unpermute_heads"))
     result.unpermuteHeads = heads.getInt();
-  if (auto slice = parameter.getSlice()) {
-    result.firstRow = (*slice)[0];
-    result.storedRows = (*slice)[1];
-  }
+  dialect::setStoredRows(result, parameter.getSlice());
   result.isTransposed = parameter.getTransposed();
   graph.parameters.push_back(std::move(result));
   return entry->second = &graph.parameters.back();
@@ -419,8 +416,9 @@ Status GraphBuilder::addCall(CallGraphOp call, Frame &frame,
   }
   LLMIR_RETURN_IF_ERROR(fillModule(callee, inner, *item));
   Operation *end = callee.getBody().front().getTerminator();
-  for (auto [mine, theirs] : llvm::zip(call.getResults(), end->getOperands()))
-    frame[mine] = inner.lookup(theirs);
+  for (auto [result, returned] :
+       llvm::zip(call.getResults(), end->getOperands()))
+    frame[result] = inner.lookup(returned);
   result.items.push_back({nullptr, std::move(item)});
   return Status::ok();
 }

@@ -56,7 +56,8 @@ static Expected<ONNXWeights> weightsNamed(const std::string &name) {
                 "choose stored, f32, f16 or bf16");
 }
 
-/// The names that people expect: a traced decoder has one input and result.
+/// Uses conventional names if the model has one input and one result, like a
+/// traced decoder.
 static void nameDecoder(::mllm::ir::Graph &graph) {
   if (graph.inputs().size() != 1 || graph.outputs().size() != 1)
     return;

@@ -17,8 +17,8 @@
 
 namespace llmir {
 
-/// Numbers of a constant in a graph, and of a table that is computed for a
-/// file.
+/// Maximum number of elements of a constant in a graph, or of a table computed
+/// for a file.
 inline constexpr int64_t maxConstant = 1 << 24;
 
 } // namespace llmir

@@ -24,7 +24,7 @@ static bool isHeadsFirst(const GraphOp &op) {
   return op.text("layout", "bshd") == "bhsd";
 }
 
-/// Numbers from `start`, as many as the dimension is long: [size] of i64.
+/// start, start + 1, … for the size of a dimension: [size] of i64.
 static Name rangeOf(Builder &b, const Name &x, int64_t dim, const Name &start) {
   Name end = b.node("Add", {start, b.sizeOf(x, dim)});
   return b.node("Range", {start, end, b.integer(1)});
@@ -38,7 +38,7 @@ static void lowerPositions(Builder &b, const GraphOp &op) {
   b.define(op.results[0], b.node("Cast", {wide}, {Attribute("to", type)}));
 }
 
-/// Which size a dimension has, where two ops that say the same have the same.
+/// A key of the size of a dimension: equal keys mean equal sizes.
 static std::string sizeKey(const GraphValue *value, int64_t dim) {
   const shapes::DimExpr &size = value->shape[static_cast<size_t>(dim)];
   return size.isKnown() ? size.str() : "of " + value->name;
@@ -89,8 +89,8 @@ static void defineRotated(Builder &b, const GraphOp &op, const Name &cosine,
 }
 
 /// A table […, tokens, pairs] shaped to multiply heads.
-static Name besideHeads(Builder &b, const GraphOp &op, const Name &table,
-                        int64_t rank) {
+static Name broadcastToHeads(Builder &b, const GraphOp &op, const Name &table,
+                             int64_t rank) {
   if (!isHeadsFirst(op))
     return b.node("Unsqueeze", {table, b.ints({rank - 1})});
   return rank == 3 ? b.node("Unsqueeze", {table, b.ints({1})}) : table;
@@ -100,24 +100,25 @@ static Name besideHeads(Builder &b, const GraphOp &op, const Name &table,
 static void lowerByTables(Builder &b, const GraphOp &op, double scaling) {
   auto table = [&](size_t operand) {
     const GraphValue *value = op.operands[operand];
-    Name factors = besideHeads(b, op, b.value(value), rankOf(value));
+    Name factors = broadcastToHeads(b, op, b.value(value), rankOf(value));
     return scaling == 1 ? factors : b.node("Mul", {factors, b.real(scaling)});
   };
   Name sine = table(1), cosine = table(2);
   defineRotated(b, op, cosine, sine, *op.operands[1]->shape.back().constant());
 }
 
-/// A size that the nodes have as a number, of something that is there.
-static Status checkNumber(const shapes::DimExpr &size) {
+/// Fails unless the size is static and positive.
+static Status checkSize(const shapes::DimExpr &size) {
   if (!size.isConstant())
     return needsBoundSizes();
-  return *size.constant() > 0 ? Status::ok()
-                              : cannot("a size of 0 beside that of the tokens");
+  return *size.constant() > 0
+             ? Status::ok()
+             : cannot("a size of 0 other than the number of tokens");
 }
 
 static Status checkTables(const GraphOp &op) {
   return op.operands.size() == 1 ? Status::ok()
-                                 : checkNumber(op.operands[1]->shape.back());
+                                 : checkSize(op.operands[1]->shape.back());
 }
 
 static void lowerRoPE(Builder &b, const GraphOp &op) {
@@ -147,14 +148,14 @@ static void lowerMultimodalRoPE(Builder &b, const GraphOp &op) {
       first += sections[i];
     }
     Name joined = b.node("Concat", parts, {Attribute("axis", int64_t(-1))});
-    return besideHeads(b, op, joined, 2);
+    return broadcastToHeads(b, op, joined, 2);
   };
   Name sine = table(1), cosine = table(2);
   defineRotated(b, op, cosine, sine, pairs);
 }
 
 static Status checkMultimodal(const GraphOp &op) {
-  return checkNumber(op.operands[1]->shape[0]);
+  return checkSize(op.operands[1]->shape[0]);
 }
 
 /// Angles of the patches of a grid: rows for the first half of the pairs,
@@ -198,7 +199,7 @@ static void lowerVisionRoPE(Builder &b, const GraphOp &op) {
 }
 
 static Status checkVision(const GraphOp &op) {
-  LLMIR_RETURN_IF_ERROR(checkNumber(op.operands[0]->shape.back()));
+  LLMIR_RETURN_IF_ERROR(checkSize(op.operands[0]->shape.back()));
   if (op.operands.size() > 1)
     return checkTables(op);
   double count =
@@ -247,13 +248,13 @@ static Status checkHeads(const GraphOp &op) {
     for (int64_t dim = 0; dim < rankOf(value); ++dim)
       if (dim != tokenDim)
         LLMIR_RETURN_IF_ERROR(
-            checkNumber(value->shape[static_cast<size_t>(dim)]));
+            checkSize(value->shape[static_cast<size_t>(dim)]));
   }
   return Status::ok();
 }
 
-/// Which keys of `scores` […, queries, keys] a query sees, as booleans: those
-/// up to `offset` after the last one that belongs to it.
+/// The mask of the keys of `scores` […, queries, keys] that a query sees, as
+/// booleans: those up to `offset` keys after its own one.
 static Name visibleKeys(Builder &b, const Name &scores, int64_t rank,
                         int64_t offset) {
   Name shape = b.node("Shape", {scores});
@@ -302,6 +303,10 @@ static void lowerAttention(Builder &b, const GraphOp &op) {
                      {Attribute("perm", exchanged(rank, rank - 2, rank - 1))});
   Name scores = b.node(
       "Mul", {b.node("MatMul", {prepared(q), keys}), b.real(op.real("scale"))});
+  if (const double cap = op.real("soft_cap", 0); cap != 0)
+    scores = b.node("Mul",
+                    {b.node("Tanh", {b.node("Mul", {scores, b.real(1 / cap)})}),
+                     b.real(cap)});
   if (op.flag("causal"))
     scores =
         b.node("Where", {visibleKeys(b, scores, rank, 0), scores,

@@ -74,7 +74,7 @@ static Name joinedIndices(Builder &b, const GraphOp &op, int64_t rank) {
 
 static void lowerIndex(Builder &b, const GraphOp &op) {
   const GraphValue *x = op.operands[0];
-  Name values = slicedAsSaid(b, op);
+  Name values = slicedByRanges(b, op);
   const Sizes dims = op.integers("dims");
   if (dims.empty())
     return b.define(op.results[0], values);

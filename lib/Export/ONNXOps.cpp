@@ -92,7 +92,7 @@ Name onnx::sliced(Builder &b, const Name &x, int64_t from, int64_t to,
   return b.node("Slice", {x, b.ints({from}), b.ints({to}), b.ints({dim})});
 }
 
-Name onnx::slicedAsSaid(Builder &b, const GraphOp &op) {
+Name onnx::slicedByRanges(Builder &b, const GraphOp &op) {
   Sizes ends = op.integers("ends"), axes(ends.size());
   for (int64_t &end : ends) // An absent end is the minimum i64.
     if (end == std::numeric_limits<int64_t>::min())
@@ -145,7 +145,7 @@ static Status refusal(const std::string &kind) {
       {"tensor.free", "memory is not a value"},
   };
   auto found = reasons.find(kind);
-  return cannot(found == reasons.end() ? "no ONNX for this op is known"
+  return cannot(found == reasons.end() ? "the op has no lowering to ONNX"
                                        : found->second,
                 "export the parts around it (mllm::ir::partition)");
 }

@@ -55,7 +55,7 @@ Name repeated(Builder &b, const Name &x, int64_t rank, int64_t dim,
 /// The elements from `from` to `to` of a dimension.
 Name sliced(Builder &b, const Name &x, int64_t from, int64_t to, int64_t dim);
 /// Slices the first operand by starts, ends and steps of an op.
-Name slicedAsSaid(Builder &b, const mllm::ir::GraphOp &op);
+Name slicedByRanges(Builder &b, const mllm::ir::GraphOp &op);
 /// Softmax. Slices of -∞ yield zeros, where ONNX yields NaN.
 Name softmax(Builder &b, const Name &x, int64_t axis);
 /// Checks the number of elements of a materialized table.

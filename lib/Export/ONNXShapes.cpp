@@ -75,7 +75,7 @@ static void lowerRepeat(Builder &b, const GraphOp &op) {
 }
 
 static void lowerSlice(Builder &b, const GraphOp &op) {
-  b.define(op.results[0], slicedAsSaid(b, op));
+  b.define(op.results[0], slicedByRanges(b, op));
 }
 
 static void lowerConstant(Builder &b, const GraphOp &op) {

@@ -39,6 +39,8 @@ ParameterReader llmir::parameterReaderOf(const Checkpoint &checkpoint) {
     stored.unpermuteHeads = parameter.unpermuteHeads;
     stored.firstRow = parameter.firstRow;
     stored.storedRows = parameter.storedRows;
+    stored.groupRows = parameter.groupRows;
+    stored.groupStride = parameter.groupStride;
     stored.isTransposed = parameter.isTransposed;
     return readRows(checkpoint, stored, take)
         .withContext("parameter '" + parameter.name + "'");

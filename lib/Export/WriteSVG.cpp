@@ -244,7 +244,7 @@ void Writer::legend(double y) {
 static std::string signs(const Scene &scene) {
   std::string text;
   if (scene.hasUnnamedSizes)
-    text = "n: a size that the run decides (tokens); costs are for n = 1";
+    text = "n: a dynamic size (tokens); costs are for n = 1";
   if (scene.hasFolds)
     text += std::string(text.empty() ? "" : " \u00b7 ") +
             "\u00d7 k: k equal modules in a row";

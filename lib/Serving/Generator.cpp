@@ -33,30 +33,6 @@ double millisecondsSince(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start)
       .count();
 }
-
-/// A sequence that is freed on every path.
-class OwnSequence {
-public:
-  explicit OwnSequence(PagedKVCache &cache) : cache(cache) {
-    while (cache.hasSequence(sequence))
-      ++sequence;
-    created = cache.createSequence(sequence);
-  }
-  ~OwnSequence() {
-    if (created)
-      (void)cache.freeSequence(sequence); // It exists.
-  }
-  OwnSequence(const OwnSequence &) = delete;
-  OwnSequence &operator=(const OwnSequence &) = delete;
-
-  SequenceId id() const { return sequence; }
-  const Status &status() const { return created; }
-
-private:
-  PagedKVCache &cache;
-  SequenceId sequence = 0;
-  Status created;
-};
 } // namespace
 
 static Status checkRequest(const Executor &executor, Span<const int32_t> prompt,
@@ -85,52 +61,111 @@ static Status checkRequest(const Executor &executor, Span<const int32_t> prompt,
   return Status::ok();
 }
 
-/// Appends the prompt; returns the logits of its last token.
-static Expected<StepLogits> prefill(Executor &executor, SequenceId sequence,
-                                    Span<const int32_t> prompt, size_t chunk) {
-  for (size_t done = 0;;) {
-    SequenceStep part;
-    part.sequence = sequence;
-    part.tokens = prompt.subspan(done, std::min(chunk, prompt.size() - done));
-    done += part.tokens.size();
-    part.want = done < prompt.size() ? WantLogits::None : WantLogits::Last;
+//===----------------------------------------------------------------------===//
+// The sequence
+//===----------------------------------------------------------------------===//
+
+CachedSequence::CachedSequence(Executor &executor) : executor(executor) {
+  while (executor.cache().hasSequence(sequence))
+    ++sequence;
+  created = executor.cache().createSequence(sequence);
+}
+
+CachedSequence::~CachedSequence() {
+  if (created)
+    (void)executor.cache().freeSequence(sequence); // It exists.
+}
+
+/// Removes the tokens after the first one that differs. At least one token of
+/// the prompt remains to be computed, which gives the logits.
+Status CachedSequence::keepPrefixOf(Span<const int32_t> prompt) {
+  const size_t most = std::min(tokens.size(), prompt.size() - 1);
+  size_t same = 0;
+  while (same < most && tokens[same] == prompt[same])
+    ++same;
+  if (same == tokens.size())
+    return Status::ok();
+  LLMIR_RETURN_IF_ERROR(
+      executor.cache().truncate(sequence, static_cast<int64_t>(same)));
+  tokens.resize(same);
+  return Status::ok();
+}
+
+Expected<StepLogits> CachedSequence::append(Span<const int32_t> part,
+                                            WantLogits want) {
+  SequenceStep step;
+  step.sequence = sequence;
+  step.tokens = part;
+  step.want = want;
+  Expected<StepLogits> logits =
+      executor.step(Span<const SequenceStep>(&step, 1));
+  if (logits)
+    tokens.insert(tokens.end(), part.begin(), part.end());
+  else // A step that failed may have reserved its tokens.
+    (void)executor.cache().truncate(sequence,
+                                    static_cast<int64_t>(tokens.size()));
+  return logits;
+}
+
+/// Appends the rest of the prompt; returns the logits of its last token, or
+/// nullopt if this was cancelled.
+Expected<std::optional<StepLogits>>
+CachedSequence::prefill(Span<const int32_t> prompt,
+                        const GenerateOptions &options) {
+  const auto chunk = static_cast<size_t>(
+      options.prefillChunk > 0 ? options.prefillChunk : executor.tokenBudget());
+  while (true) {
+    if (options.isCancelled && options.isCancelled())
+      return std::optional<StepLogits>();
+    const size_t done = tokens.size();
+    Span<const int32_t> part =
+        prompt.subspan(done, std::min(chunk, prompt.size() - done));
+    const bool isLast = done + part.size() == prompt.size();
     Expected<StepLogits> logits =
-        executor.step(Span<const SequenceStep>(&part, 1));
-    if (!logits || done == prompt.size())
-      return logits;
+        append(part, isLast ? WantLogits::Last : WantLogits::None);
+    if (!logits)
+      return logits.takeStatus();
+    if (isLast)
+      return std::optional<StepLogits>(*logits);
   }
 }
 
-Expected<GenerateResult> generate(Executor &executor,
-                                  Span<const int32_t> prompt,
-                                  const GenerateOptions &options) {
-  if (Status status = checkRequest(executor, prompt, options); !status)
-    return status;
-  OwnSequence sequence(executor.cache());
-  if (!sequence.status())
-    return sequence.status();
+//===----------------------------------------------------------------------===//
+// Generation
+//===----------------------------------------------------------------------===//
+
+Expected<GenerateResult>
+CachedSequence::generate(Span<const int32_t> prompt,
+                         const GenerateOptions &options) {
+  LLMIR_RETURN_IF_ERROR(created);
+  LLMIR_RETURN_IF_ERROR(checkRequest(executor, prompt, options));
   GenerateResult result;
   result.promptTokens = static_cast<int64_t>(prompt.size());
 
   Clock::time_point start = Clock::now();
-  const int64_t chunk =
-      options.prefillChunk > 0 ? options.prefillChunk : executor.tokenBudget();
-  Expected<StepLogits> logits =
-      prefill(executor, sequence.id(), prompt, static_cast<size_t>(chunk));
-  if (!logits)
-    return logits.takeStatus();
+  LLMIR_RETURN_IF_ERROR(keepPrefixOf(prompt));
+  result.cachedTokens = static_cast<int64_t>(tokens.size());
+  Expected<std::optional<StepLogits>> prefilled = prefill(prompt, options);
+  if (!prefilled)
+    return prefilled.takeStatus();
   result.prefillMilliseconds = millisecondsSince(start);
+  if (!*prefilled) {
+    result.finishReason = FinishReason::Cancelled;
+    return result;
+  }
 
   start = Clock::now();
+  StepLogits logits = **prefilled;
   const std::vector<int64_t> &ends = executor.info().eosTokens;
   Sampler sampler(options.sampling);
   while (options.maxTokens < 0 ||
          static_cast<int64_t>(result.ids.size()) < options.maxTokens) {
-    if (!result.firstNaN && hasNaN(logits->row(0)))
+    if (!result.firstNaN && hasNaN(logits.row(0)))
       result.firstNaN = static_cast<int64_t>(result.ids.size());
-    int32_t token = sampler.sample(logits->row(0));
+    int32_t token = sampler.sample(logits.row(0));
     result.ids.push_back(token);
     bool goOn = !options.onToken || options.onToken(token);
+    goOn &= !options.isCancelled || !options.isCancelled();
     bool isEnd = !options.ignoreEos &&
                  std::find(ends.begin(), ends.end(), token) != ends.end();
     if (isEnd || !goOn) {
@@ -140,18 +175,22 @@ Expected<GenerateResult> generate(Executor &executor,
     }
     // The last token's keys and values are not needed.
     if (static_cast<int64_t>(result.ids.size()) == options.maxTokens ||
-        executor.cache().getSequenceLength(sequence.id()) ==
-            executor.contextLength())
+        static_cast<int64_t>(tokens.size()) == executor.contextLength())
       break;
-    SequenceStep part;
-    part.sequence = sequence.id();
-    part.tokens = Span<const int32_t>(&token, 1);
-    logits = executor.step(Span<const SequenceStep>(&part, 1));
-    if (!logits)
-      return logits.takeStatus();
+    Expected<StepLogits> next =
+        append(Span<const int32_t>(&token, 1), WantLogits::Last);
+    if (!next)
+      return next.takeStatus();
+    logits = *next;
   }
   result.decodeMilliseconds = millisecondsSince(start);
   return result;
+}
+
+Expected<GenerateResult> generate(Executor &executor,
+                                  Span<const int32_t> prompt,
+                                  const GenerateOptions &options) {
+  return CachedSequence(executor).generate(prompt, options);
 }
 
 } // namespace llmir

@@ -71,6 +71,9 @@ public:
   Span<const uint8_t> tokenizer() const {
     return section(ArtifactSection::Tokenizer);
   }
+  Span<const uint8_t> chatTemplates() const {
+    return section(ArtifactSection::ChatTemplates);
+  }
   std::string_view program() const;
 
   /// Reads all weights and verifies their checksum.

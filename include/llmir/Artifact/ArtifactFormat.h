@@ -30,7 +30,7 @@ inline constexpr uint8_t artifactMagic[8] = {0x93, 'L', 'L',  'M',
                                              'I',  'R', '\r', '\n'};
 
 /// Increased whenever this layout or the meaning of a section changes.
-inline constexpr uint32_t artifactFormatVersion = 5;
+inline constexpr uint32_t artifactFormatVersion = 6;
 
 /// Bytes of the header page; the sections follow.
 inline constexpr uint64_t artifactHeaderBytes = 4096;
@@ -40,13 +40,14 @@ inline constexpr uint64_t artifactMapAlignment = 64 * 1024;
 
 /// The contents of a section. The numbers are stored in files.
 enum class ArtifactSection : uint32_t {
-  Info = 1,      ///< ArtifactInfo as JSON.
-  Code = 2,      ///< ELF image of the step function with its note
-                 ///< (CodeNote.h), 64 KiB aligned; one per CPU level,
-                 ///< numbered as in ArtifactInfo::code.
-  Weights = 3,   ///< Packed weights, 64 KiB aligned.
-  Tokenizer = 4, ///< Tokenizer::serialize(); optional.
-  Program = 5,   ///< Text of the mllm.program IR.
+  Info = 1,          ///< ArtifactInfo as JSON.
+  Code = 2,          ///< ELF image of the step function with its note
+                     ///< (CodeNote.h), 64 KiB aligned; one per CPU level,
+                     ///< numbered as in ArtifactInfo::code.
+  Weights = 3,       ///< Packed weights, 64 KiB aligned.
+  Tokenizer = 4,     ///< Tokenizer::serialize(); optional.
+  Program = 5,       ///< Text of the mllm.program IR.
+  ChatTemplates = 6, ///< ModelTemplates::serialize(); optional.
 };
 
 /// "info", "code", …; "unknown" for invalid values.

@@ -125,8 +125,9 @@ private:
   /// (CodeNote.h) in `images`, or the requested form.
   Status generateCode(mlir::ModuleOp kernels, const CPULevel &level,
                       const std::vector<uint8_t> &note);
-  /// Fills `tokenizer`.
+  /// Fills `tokenizer` and `chatTemplates`.
   Status readTokenizer();
+  Status readChatTemplates();
 
   CompilationOptions options;
   std::vector<const CPULevel *> levels; ///< One image per target.
@@ -135,7 +136,8 @@ private:
   ModelConfig config; ///< Of the checkpoint, or of the graph.
   std::shared_ptr<const Artifact>
       base; ///< With a program: the artifact with the weights.
-  std::vector<uint8_t> tokenizer; ///< As stored; empty if the model has none.
+  /// As stored; empty if the model has none.
+  std::vector<uint8_t> tokenizer, chatTemplates;
   std::unique_ptr<TaskPool> pool; ///< Of the context, which is destroyed first.
   std::unique_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> module;

@@ -43,6 +43,13 @@ public:
   compile(mlir::func::FuncOp function, const CPULevel &level,
           const InterpreterOptions &options = {});
 
+  /// Compiles the entry of a model of the mllm dialect, whose sizes are static
+  /// or have ranges. Converts the subgraphs of the module, which must outlive
+  /// the runner, to functions. Parameters in block formats are read as f32.
+  static mlir::FailureOr<FunctionRunner>
+  compileModel(mlir::ModuleOp module, const CPULevel &level,
+               const InterpreterOptions &options);
+
   FunctionRunner(FunctionRunner &&) noexcept;
   ~FunctionRunner();
 

@@ -8,7 +8,8 @@
 //
 // `llmir-translate --interpret-model` evaluates a traced model with the
 // parameters of a checkpoint, step by step with caches, and prints the logits,
-// the reference for compiled code.
+// the reference for compiled code. `--execute-model` runs one step as a
+// function that is compiled for its number of tokens.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +18,8 @@
 
 namespace llmir {
 
-/// Registers the translation with its options, --checkpoint and --ids.
-void registerInterpretModelTranslation();
+/// Registers both translations with their options, --checkpoint and --ids.
+void registerModelTranslations();
 
 } // namespace llmir
 

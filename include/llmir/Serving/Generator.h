@@ -37,12 +37,15 @@ struct GenerateOptions {
   /// Called with each generated token, including the end token; returning false
   /// stops the generation (finish reason "cancelled").
   std::function<bool(int32_t)> onToken;
+  /// Asked before each step, that of the prompt included; true stops the
+  /// generation (finish reason "cancelled").
+  std::function<bool()> isCancelled;
 };
 
 enum class FinishReason : uint8_t {
   Stop,      ///< An end token.
   Length,    ///< maxTokens, or the context is full.
-  Cancelled, ///< The callback returned false.
+  Cancelled, ///< By a callback.
 };
 
 /// "stop", "length", "cancelled".
@@ -56,9 +59,40 @@ struct GenerateResult {
   /// first token needs no step of its own: n tokens take n - 1 steps.
   double decodeMilliseconds = 0;
   int64_t promptTokens = 0;
+  int64_t cachedTokens = 0; ///< Of the prompt: were in the cache already.
   /// Index of the first id that was sampled from logits containing a NaN; the
   /// ids from there on are meaningless.
   std::optional<int64_t> firstNaN;
+};
+
+/// A sequence of the executor's cache, which keeps its tokens from one
+/// generation to the next. The executor must outlive it.
+class CachedSequence {
+public:
+  explicit CachedSequence(Executor &executor);
+  ~CachedSequence();
+  CachedSequence(const CachedSequence &) = delete;
+  CachedSequence &operator=(const CachedSequence &) = delete;
+
+  /// The tokens whose keys and values are in the cache.
+  Span<const int32_t> ids() const { return tokens; }
+
+  /// Continues `prompt`. Its tokens that are in the cache, up to the first
+  /// difference, are not computed again; those in the cache that it does not
+  /// have are removed. Failures as below; the cache is consistent after them.
+  Expected<GenerateResult> generate(Span<const int32_t> prompt,
+                                    const GenerateOptions &options = {});
+
+private:
+  Status keepPrefixOf(Span<const int32_t> prompt);
+  Expected<StepLogits> append(Span<const int32_t> part, WantLogits want);
+  Expected<std::optional<StepLogits>> prefill(Span<const int32_t> prompt,
+                                              const GenerateOptions &options);
+
+  Executor &executor;
+  SequenceId sequence = 0;
+  Status created;
+  std::vector<int32_t> tokens;
 };
 
 /// Generates in a temporary sequence. Fails with InvalidArgument (empty prompt,
