@@ -82,6 +82,8 @@ if shutil.which("qemu-aarch64") and os.path.exists(
 # where LLMIR_ONNXRUNTIME_WEB names its folder (nothing is fetched by a test).
 if subprocess.run([config.python, "-c", "import onnx"], stderr=subprocess.DEVNULL).returncode == 0:
     config.available_features.add("python-onnx")
+if subprocess.run([config.python, "-c", "import jinja2"], stderr=subprocess.DEVNULL).returncode == 0:
+    config.available_features.add("python-jinja2")
 onnxruntime = os.environ.get("LLMIR_ONNXRUNTIME_WEB", "")
 config.substitutions.append(("%onnxruntime_web", onnxruntime))
 if shutil.which("node") and os.path.exists(os.path.join(onnxruntime, "package.json")):
@@ -94,6 +96,8 @@ if getattr(config, "llmir_has_xnnpack", ""):
 # Tests neither read nor fill the user's cache, and no LLMIR_* variable of the
 # user changes what a command does.
 config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
+config.environment["HF_HUB_CACHE"] = os.path.join(config.test_exec_root, "hub")
+config.environment["HF_HUB_OFFLINE"] = "1"
 config.environment["LC_ALL"] = "C.UTF-8"
 config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
 for variable in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LLMIR_LONG_TESTS"):

@@ -38,7 +38,7 @@ TEST(CpuFeatures, LevelIsTheHighestThatIsWhole) {
   std::vector<std::string> vnni = cpuLevelFeatures("x86-64-v4");
   vnni.push_back("avx512vnni");
   EXPECT_EQ(CpuFeatures("x86_64", vnni).level(), "x86-64-v4-vnni");
-  // The dot products alone, without all of AVX-512, are no level.
+  // The dot products alone, without all of AVX-512, are not a level.
   vnni = cpuLevelFeatures("x86-64-v3");
   vnni.push_back("avx512vnni");
   EXPECT_EQ(CpuFeatures("x86_64", vnni).level(), "x86-64-v3");

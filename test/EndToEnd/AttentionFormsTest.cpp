@@ -110,7 +110,7 @@ TEST_P(AttentionFormsTest, SeveralSequencesAreRefused) {
        {Tensor::empty({2, ::mllm::dim("seq")}, ::mllm::kInt64),
         Tensor::empty({::mllm::dim("batch"), 8}, ::mllm::kInt64)}) {
     const std::string text = explicitForm(ids);
-    EXPECT_NE(text.find("a step is made from a trace of one sequence"),
+    EXPECT_NE(text.find("a step requires a trace of one sequence"),
               std::string::npos)
         << text;
   }

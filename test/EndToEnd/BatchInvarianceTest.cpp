@@ -15,7 +15,10 @@
 #include "BatchRunner.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <iterator>
 #include <random>
+#include <sstream>
 
 using namespace llmir;
 using namespace llmir::test;
@@ -310,6 +313,18 @@ TEST_P(BatchInvariance, RandomSchedules) {
     ASSERT_TRUE(run->cache().checkInvariants());
   }
 }
+
+/// The names in LLMIR_BATCH_DECODERS, for models that a test makes at random.
+static std::vector<std::string> decoders() {
+  const char *given = std::getenv("LLMIR_BATCH_DECODERS");
+  std::istringstream list(given ? given : "");
+  return {std::istream_iterator<std::string>(list), {}};
+}
+
+INSTANTIATE_TEST_SUITE_P(Decoders, BatchInvariance,
+                         testing::Combine(testing::ValuesIn(decoders()),
+                                          testing::Values(1, 3)),
+                         BatchTest::nameOf);
 
 INSTANTIATE_TEST_SUITE_P(
     Models, BatchInvariance,

@@ -59,9 +59,7 @@ def compile_decoder(options, name):
     decoder = random_decoders.Decoder(DECODERS[name])
     directory = os.path.join(options.work, name)
     random_decoders.write_checkpoint(directory, decoder, decoder.write())
-    Command(options.llmir)("compile", directory, "--graph", os.path.join(directory, "graph.mlir"), "-o",
-                           os.path.join(options.work, name + ".llmir"), "--target", options.target, "--kv", "f32",
-                           "--token-budget", "100")
+    random_decoders.compile_decoder(Command(options.llmir), directory, directory + ".llmir", "--target", options.target)
 
 
 def compile_model(options, name):

@@ -124,7 +124,7 @@ def check_recipes(llmir, work):
     check("the traced model has the annotations",
           shown.count("sym_per_block, bits = 4, block = 128>") == 14
           and shown.count("#mllm.quant<q8_0, ") == 1)
-    for recipe, words in (("*.mlp.*=int5:g32", "no form for"), ("*.attention.*=q8", "no projection"),
+    for recipe, words in (("*.mlp.*=int5:g32", "is not supported"), ("*.attention.*=q8", "no projection"),
                           ("*=q8,*.mlp.*=q4", "has no effect"), ("*=fine", "invalid scheme"),
                           ("*=int8", "also an embedding table"), ("head=", "PATTERN=SCHEME"),
                           ("head=int4:tensor,*=q8", "also an embedding table"),

@@ -20,12 +20,16 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "reference"))
 import make_tiny  # noqa: E402
 from checks import Checks, Command, fresh_folder, work_parser  # noqa: E402
 
-COMMANDS = ("run", "compile", "tokenize", "inspect", "export", "doctor", "perplexity", "bench", "cache")
+COMMANDS = ("pull", "run", "chat", "compile", "tokenize", "inspect", "export", "doctor", "perplexity", "bench", "cache")
 
 # Wrong usage: the arguments, and a text that the line on stderr must contain.
 WRONG = [
     ([], "subcommand"),
     (["walk"], "walk"),
+    (["pull"], "MODEL"),
+    (["pull", "a b"], "no name of a repository"),
+    (["pull", "org/name@"], "no name of a revision"),
+    (["pull", "org/name", "--connections", "0"], "--connections"),
     (["run"], "MODEL"),
     (["run", "m", "--walk"], "--walk"),
     (["run", "m", "-n", "-1"], "-1"),
@@ -54,7 +58,7 @@ WRONG = [
     (["compile", "m", "--emit", "llm", "--stop-after", "llm"], "--stop-after"),
     (["tokenize", "m"], "TEXT"),
     (["tokenize", "m", "text", "--jsonl"], "--jsonl"),
-    (["tokenize", "m", "text", "--template", "t.jinja"], "no flag --template"),
+    (["tokenize", "m", "text", "--template", "t.jinja"], "belong to --jsonl"),
     (["perplexity", "m"], "--ids"),
     (["perplexity", "m", "-f", "x", "--ids", "1"], "--ids"),
     (["bench", "m", "-p", "0", "-n", "0"], "-n"),
@@ -142,6 +146,12 @@ def check_inspect(usage):
               and len(data["tensors"]) == len(weights), out + err)
         code, out, err = usage.run(["inspect", model, "--tensors"])
         check("inspect --tensors", code == 0 and out.count("\n") > len(weights), out + err)
+        # Keys and values of every layer, in bf16; no head of this model is padded.
+        cached = 2 * 2 * config.layers * config.kv_heads * config.head_dim
+        check("inspect's memory", data["memory"]["kv_bytes_per_1000_tokens"] == 1000 * cached
+              and data["memory"]["weight_bytes"] == sum(tensor["bytes"] for tensor in data["tensors"]), data["memory"])
+        code, out, err = usage.run(["inspect", model])
+        check("inspect's summary", code == 0 and "KV cache" in out and "cannot be used: " in out, out + err)
     code, _, err = usage.run(["tokenize", folder, "text"])
     check("no tokenizer", code == 1 and "tokenizer" in err, err)
     # Reported before the compiler is loaded.
@@ -183,6 +193,15 @@ def check_doctor(usage):
     check("doctor", all(name in data for name in names), out)
     good = all(finding["ok"] for finding in data.values())
     check("doctor's exit code", code == (0 if good else 1) and bool(err) != good, (code, err))
+    config, weights = make_tiny.make("qwen2")
+    folder = os.path.join(usage.work, "doctored")
+    make_tiny.write_hf(folder, config, weights)
+    code, out, err = usage.run(["doctor", folder, "--json"])
+    data = json.loads(out)
+    check("doctor MODEL", data["model memory"]["ok"] and "available" in data["model memory"]["value"]
+          and "tokens/s" in data["model speed"]["value"], out)
+    code, out, err = usage.run(["doctor", usage.work])
+    check("doctor of no model", code == 1 and "BAD  model" in out and "model" in err, out + err)
 
 
 def main():

@@ -19,7 +19,7 @@ sys.path[:0] = [os.path.join(os.path.dirname(HERE), folder) for folder in ("refe
 from byte_tokenizer import write_byte_tokenizer  # noqa: E402
 from checks import Checks, Command, fresh_folder, quick_level, work_parser  # noqa: E402
 from llmref import formats, nmse, safetensors  # noqa: E402
-from random_decoders import F32_BOUND, interpreted, step_logits  # noqa: E402
+from random_decoders import F32_BOUND, function_logits, interpreted, step_logits  # noqa: E402
 
 LAYERS, HIDDEN, HEADS, KV_HEADS, HEAD_DIM, EXPERTS, INNER, VOCABULARY, CONTEXT = 2, 64, 4, 2, 16, 4, 96, 272, 128
 
@@ -66,9 +66,12 @@ def main():
     Command(options.own_decoder)(directory, graph)
     llmir("compile", directory, "--graph", graph, "-o", artifact, "--kv", "f32", "--target", quick_level())
     ids = [int(i) for i in np.random.RandomState(8).randint(0, VOCABULARY, 20)]
-    exact = interpreted(Command(options.llmir_translate), directory, [ids[:12], ids[12:17]] + [[i] for i in ids[17:]])
-    error = nmse(step_logits(llmir, directory, artifact, ids), exact)
-    checks("logits", error <= F32_BOUND, "nmse %.1e" % error)
+    translate = Command(options.llmir_translate)
+    exact = interpreted(translate, directory, [ids[:12], ids[12:17]] + [[i] for i in ids[17:]])
+    for form, logits in (("a step", step_logits(llmir, directory, artifact, ids)),
+                         ("a function", function_logits(translate, directory, ids))):
+        error = nmse(logits, exact)
+        checks("logits of " + form, error <= F32_BOUND, "nmse %.1e" % error)
     answer = json.loads(llmir("run", artifact, "Once", "-n", "8", "--temp", "0", "--json"))
     checks("text", len(answer["ids"]) == 8, answer["ids"])
     refused = llmir.refuse("compile", directory, "-o", artifact)

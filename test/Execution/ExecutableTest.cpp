@@ -165,7 +165,7 @@ TEST(ExecutableTest, OneCodeServesEveryLength) {
     expectSame(*executable, model, {randomTensor({1, length, 24})});
   EXPECT_EQ(executable->numInstances(), 1u);
   EXPECT_NE(whyNot(*executable, {randomTensor({1, 38, 24})})
-                .find("the size 'seq' is 38; the code is made for 0 to 37"),
+                .find("the size 'seq' is 38; the code is compiled for 0 to 37"),
             std::string::npos);
   // It can be used after a rejected size.
   expectSame(*executable, model, {randomTensor({1, 3, 24})});
@@ -183,7 +183,7 @@ TEST(ExecutableTest, WhatNeedsToKnowSizesIsNamed) {
   ASSERT_TRUE(executable) << executable.status().message();
   if (!executable->whySpecialized().empty()) {
     EXPECT_NE(executable->whySpecialized().find(
-                  "cannot be compiled for sizes that only a run knows"),
+                  "cannot be compiled for dynamic sizes"),
               std::string::npos)
         << executable->whySpecialized();
   }
@@ -405,8 +405,9 @@ TEST(ExecutableTest, InputsThatDoNotFit) {
   EXPECT_NE(whyNot(*executable, {Tensor::full({3, 4}, 1, kInt64), y})
                 .find("input 0 is tensor<3x4xi64>"),
             std::string::npos);
-  EXPECT_EQ(whyNot(*executable, {x, randomTensor({2, 1})}),
-            "input 1 has 2 as its size 'seq', which is 3 before");
+  EXPECT_EQ(
+      whyNot(*executable, {x, randomTensor({2, 1})}),
+      "input 1 has 2 as its size 'seq', which is 3 in an earlier dimension");
   EXPECT_EQ(whyNot(*executable, {randomTensor({3, 5}), y}),
             "input 0 has 5 in dimension 1, where 4 is 4");
   EXPECT_EQ(executable->numInstances(), 0u);

@@ -1,10 +1,9 @@
 // RUN: llmir-translate --compare %s | FileCheck %s
 // RUN: llmir-translate --compare --workers=3 --level=x86-64-v3 %s | FileCheck %s
 
-// A cache of bytes with a scale for each head of each token: what lookup_kv
-// gives back is what append_kv stored, to the bit, and attention sees the same,
-// but for the 16 bits in which it multiplies queries and weights. The
-// interpreter rounds those as well.
+// A cache of bytes with a scale per head and token: lookup_kv returns exactly what
+// append_kv stored, and attention reads the same values, but multiplies queries
+// and weights rounded to 16 bits. The interpreter rounds in the same way.
 
 !cache = !llm.paged_kv_cache<i8, 2, 2, 16, 8, 64>
 !odd = !llm.paged_kv_cache<i8, 1, 1, 37, 4, 128, valueDim = 50>

@@ -26,21 +26,21 @@
 // RUN: not llmir-translate %t/forgets.mlir --execute 2>&1 | FileCheck %s --check-prefix=FORGETS
 
 //--- beyond.mlir
-// BEYOND: beyond.mlir:2:1: error: cannot be run: the size 'seq' is 41; the code is made for 1 to 40
+// BEYOND: beyond.mlir:2:1: error: cannot be run: the size 'seq' is 41; the code is compiled for 1 to 40
 func.func @f(%x: tensor<?x4xf32, #mllm.tensor<dims = (seq, 4)>> {check.shape = array<i64: 41, 4>})
     -> tensor<?x4xf32, #mllm.tensor<dims = (seq, 4)>> attributes {mllm.dims = {seq = #mllm.range<1, 40>}} {
   return %x : tensor<?x4xf32, #mllm.tensor<dims = (seq, 4)>>
 }
 
 //--- multiple.mlir
-// MULTIPLE: error: cannot be run: the size 'seq' is 12; the code is made for 8 to 40 in multiples of 8
+// MULTIPLE: error: cannot be run: the size 'seq' is 12; the code is compiled for 8 to 40 in multiples of 8
 func.func @f(%x: tensor<?xf32, #mllm.tensor<dims = (seq)>> {check.shape = array<i64: 12>})
     -> tensor<?xf32, #mllm.tensor<dims = (seq)>> attributes {mllm.dims = {seq = #mllm.range<8, 40, multiple of 8>}} {
   return %x : tensor<?xf32, #mllm.tensor<dims = (seq)>>
 }
 
 //--- unequal.mlir
-// UNEQUAL: error: cannot be run: argument 1 has 6 in dimension 0, where 'seq' is 5 before
+// UNEQUAL: error: cannot be run: argument 1 has 6 in dimension 0, but 'seq' is 5 in an earlier dimension
 func.func @f(%x: tensor<?xf32> {mllm.sizes = #mllm.tensor<dims = (seq)>, check.shape = array<i64: 5>},
              %y: tensor<?xf32> {mllm.sizes = #mllm.tensor<dims = (seq)>, check.shape = array<i64: 6>}) -> tensor<?xf32>
     attributes {mllm.dims = {seq = #mllm.range<1, 40>}} {
@@ -62,13 +62,13 @@ func.func @f(%x: tensor<?xf32> {check.shape = array<i64: 5>}) -> tensor<?xf32> {
 }
 
 //--- endless.mlir
-// ENDLESS: error: 'func.func' op cannot be compiled: its size 'seq' has no range; say one, as in mllm.dims = {seq = #mllm.range<1, 4096>}
+// ENDLESS: error: 'func.func' op cannot be compiled: its size 'seq' has no range; specify one, as in mllm.dims = {seq = #mllm.range<1, 4096>}
 func.func @f(%x: tensor<?xf32> {mllm.sizes = #mllm.tensor<dims = (seq)>, check.shape = array<i64: 5>}) -> tensor<?xf32> {
   return %x : tensor<?xf32>
 }
 
 //--- alone.mlir
-// ALONE: error: 'func.func' op cannot be compiled: no argument has 'seq' alone as a size, so nobody knows what it is
+// ALONE: error: 'func.func' op cannot be compiled: no argument has 'seq' by itself as a size, so its value is not known
 func.func @f(%x: tensor<?xf32> {mllm.sizes = #mllm.tensor<dims = (2 * seq)>, check.shape = array<i64: 6>}) -> tensor<?xf32>
     attributes {mllm.dims = {seq = #mllm.range<1, 40>}} {
   return %x : tensor<?xf32>
@@ -88,7 +88,7 @@ func.func @f(%x: tensor<?xf32> {mllm.sizes = #mllm.tensor<dims = (seq, 4)>, chec
 
 //--- columns.mlir
 // A norm of rows whose length is known only at run time.
-// COLUMNS: error: 'mllm.linalg.mean' op cannot be compiled for sizes that only a run knows: it needs all of dimension 1, whose size is seq
+// COLUMNS: error: 'mllm.linalg.mean' op cannot be compiled for dynamic sizes: dimension 1 has the size seq, but must be static
 mllm.graph.subgraph @f(%x: tensor<3x?xf32, #mllm.tensor<dims = (3, seq)>> {check.shape = array<i64: 3, 6>}) -> tensor<3xf32>
     attributes {mllm.dims = {seq = #mllm.range<1, 40>}} {
   %y = mllm.linalg.mean %x {dim = 1 : i64} : tensor<3x?xf32, #mllm.tensor<dims = (3, seq)>> -> tensor<3xf32>
@@ -96,7 +96,7 @@ mllm.graph.subgraph @f(%x: tensor<3x?xf32, #mllm.tensor<dims = (3, seq)>> {check
 }
 
 //--- keys.mlir
-// KEYS: error: 'llm.attention' op cannot be compiled for sizes that only a run knows: its seq queries see seq keys that are not masked causally
+// KEYS: error: 'llm.attention' op cannot be compiled for dynamic sizes: its seq queries attend to seq keys without a causal mask
 func.func @f(%q: tensor<1x?x2x8xf32> {mllm.sizes = #mllm.tensor<dims = (1, seq, 2, 8)>, check.shape = array<i64: 1, 6, 2, 8>}) -> tensor<1x?x2x8xf32>
     attributes {mllm.dims = {seq = #mllm.range<1, 40>}} {
   %y = llm.attention %q, %q, %q : (tensor<1x?x2x8xf32>, tensor<1x?x2x8xf32>, tensor<1x?x2x8xf32>) -> tensor<1x?x2x8xf32>
@@ -104,7 +104,7 @@ func.func @f(%q: tensor<1x?x2x8xf32> {mllm.sizes = #mllm.tensor<dims = (1, seq, 
 }
 
 //--- moved.mlir
-// MOVED: error: 'tensor.collapse_shape' op cannot be compiled for sizes that only a run knows: it makes [2 * seq] of [2, seq], which moves elements; keep the sizes that a run knows in a dimension of their own
+// MOVED: error: 'tensor.collapse_shape' op cannot be compiled for dynamic sizes: it reshapes [2, seq] to [2 * seq], which moves elements; keep dynamic sizes in separate dimensions
 func.func @f(%x: tensor<2x?xf32> {mllm.sizes = #mllm.tensor<dims = (2, seq)>, check.shape = array<i64: 2, 6>}) -> tensor<?xf32>
     attributes {mllm.dims = {seq = #mllm.range<1, 40>}} {
   %y = tensor.collapse_shape %x [[0, 1]] : tensor<2x?xf32> into tensor<?xf32>
@@ -112,7 +112,7 @@ func.func @f(%x: tensor<2x?xf32> {mllm.sizes = #mllm.tensor<dims = (2, seq)>, ch
 }
 
 //--- rule.mlir
-// RULE: error: 'mllm.linalg.argsort' op cannot be compiled for sizes that only a run knows: no rule says what it makes of padding; say its sizes when compiling
+// RULE: error: 'mllm.linalg.argsort' op cannot be compiled for dynamic sizes: the op is not supported on padded tensors; specify static sizes
 mllm.graph.subgraph @f(%x: tensor<?xf32, #mllm.tensor<dims = (seq)>> {check.shape = array<i64: 6>}) -> tensor<?xi32, #mllm.tensor<dims = (seq)>>
     attributes {mllm.dims = {seq = #mllm.range<1, 40>}} {
   %y = mllm.linalg.argsort %x : tensor<?xf32, #mllm.tensor<dims = (seq)>> -> tensor<?xi32, #mllm.tensor<dims = (seq)>>
@@ -120,7 +120,7 @@ mllm.graph.subgraph @f(%x: tensor<?xf32, #mllm.tensor<dims = (seq)>> {check.shap
 }
 
 //--- joined.mlir
-// JOINED: error: 'arith.addf' op cannot be compiled for sizes that only a run knows: it joins the sizes [seq] and [past], which need not be equal
+// JOINED: error: 'arith.addf' op cannot be compiled for dynamic sizes: it combines the sizes [seq] and [past], which may differ
 func.func @f(%x: tensor<?xf32> {mllm.sizes = #mllm.tensor<dims = (seq)>, check.shape = array<i64: 5>},
              %y: tensor<?xf32> {mllm.sizes = #mllm.tensor<dims = (past)>, check.shape = array<i64: 5>}) -> tensor<?xf32>
     attributes {mllm.dims = {seq = #mllm.range<1, 40>, past = #mllm.range<1, 40>}} {
@@ -129,7 +129,7 @@ func.func @f(%x: tensor<?xf32> {mllm.sizes = #mllm.tensor<dims = (seq)>, check.s
 }
 
 //--- reduced.mlir
-// REDUCED: error: 'linalg.reduce' op cannot be compiled for sizes that only a run knows: it reduces seq numbers in a way of its own; write it as linalg.reduce of a sum, a maximum or a minimum
+// REDUCED: error: 'linalg.reduce' op cannot be compiled for dynamic sizes: it reduces a dimension of size seq with an unsupported operation; use linalg.reduce with a sum, a maximum or a minimum
 func.func @f(%x: tensor<?xf32> {mllm.sizes = #mllm.tensor<dims = (seq)>, check.shape = array<i64: 5>}, %i: tensor<f32>) -> tensor<f32>
     attributes {mllm.dims = {seq = #mllm.range<1, 40>}} {
   %y = linalg.reduce ins(%x : tensor<?xf32>) outs(%i : tensor<f32>) dimensions = [0]
@@ -142,7 +142,7 @@ func.func @f(%x: tensor<?xf32> {mllm.sizes = #mllm.tensor<dims = (seq)>, check.s
 }
 
 //--- carried.mlir
-// CARRIED: error: 'scf.for' op cannot be compiled for sizes that only a run knows: it carries a tensor of the sizes [seq] into a turn, and of [2 * seq] out of it
+// CARRIED: error: 'scf.for' op cannot be compiled for dynamic sizes: a loop-carried tensor has the sizes [seq] before an iteration and [2 * seq] after it
 func.func @f(%x: tensor<?xf32> {mllm.sizes = #mllm.tensor<dims = (seq)>, check.shape = array<i64: 5>}) -> tensor<?xf32>
     attributes {mllm.dims = {seq = #mllm.range<1, 40>}} {
   %c0 = arith.constant 0 : index
@@ -156,14 +156,14 @@ func.func @f(%x: tensor<?xf32> {mllm.sizes = #mllm.tensor<dims = (seq)>, check.s
 }
 
 //--- ranks.mlir
-// RANKS: error: 'func.func' op cannot be compiled: it has sizes that only a run knows, and several ranks; say its sizes
+// RANKS: error: 'func.func' op cannot be compiled: it has dynamic sizes and several ranks; specify static sizes
 func.func @f(%x: tensor<?xf32> {mllm.sizes = #mllm.tensor<dims = (seq)>, check.shape = array<i64: 5>}) -> tensor<?xf32>
     attributes {llm.num_ranks = 2 : i64, mllm.dims = {seq = #mllm.range<1, 40>}} {
   return %x : tensor<?xf32>
 }
 
 //--- computed.mlir
-// COMPUTED: error: 'tensor.empty' op cannot be compiled for sizes that only a run knows: it has a size that does not follow from those of the function's arguments
+// COMPUTED: error: 'tensor.empty' op cannot be compiled for dynamic sizes: it has a size that is not a function of the sizes of the arguments
 func.func @f(%x: tensor<?xf32> {mllm.sizes = #mllm.tensor<dims = (seq)>, check.shape = array<i64: 5>}, %n: index {check.values = 3 : index}) -> tensor<?xf32>
     attributes {mllm.dims = {seq = #mllm.range<1, 40>}} {
   %e = tensor.empty(%n) : tensor<?xf32>
@@ -171,7 +171,7 @@ func.func @f(%x: tensor<?xf32> {mllm.sizes = #mllm.tensor<dims = (seq)>, check.s
 }
 
 //--- negative.mlir
-// NEGATIVE: error: 'tensor.empty' op cannot be compiled for sizes that only a run knows: its result has the size seq - 3, which may be -2
+// NEGATIVE: error: 'tensor.empty' op cannot be compiled for dynamic sizes: its result has the size seq - 3, which may be -2
 func.func @f(%x: tensor<?xf32> {mllm.sizes = #mllm.tensor<dims = (seq)>, check.shape = array<i64: 5>}) -> tensor<?xf32>
     attributes {mllm.dims = {seq = #mllm.range<1, 40>}} {
   %c0 = arith.constant 0 : index
@@ -183,7 +183,7 @@ func.func @f(%x: tensor<?xf32> {mllm.sizes = #mllm.tensor<dims = (seq)>, check.s
 }
 
 //--- last.mlir
-// LAST: error: 'mllm.linalg.slice' op cannot be compiled for sizes that only a run knows: it takes elements from -3 on of dimension 0, which may have 1
+// LAST: error: 'mllm.linalg.slice' op cannot be compiled for dynamic sizes: its slice from index -3 may exceed dimension 0, whose size may be 1
 mllm.graph.subgraph @f(%x: tensor<?x2xf32, #mllm.tensor<dims = (seq, 2)>> {check.shape = array<i64: 2, 2>}) -> tensor<3x2xf32>
     attributes {mllm.dims = {seq = #mllm.range<1, 40>}} {
   %y = mllm.linalg.slice %x[-3:, :] : tensor<?x2xf32, #mllm.tensor<dims = (seq, 2)>> -> tensor<3x2xf32>
@@ -191,7 +191,7 @@ mllm.graph.subgraph @f(%x: tensor<?x2xf32, #mllm.tensor<dims = (seq, 2)>> {check
 }
 
 //--- first.mlir
-// FIRST: error: 'mllm.linalg.slice' op cannot be compiled for sizes that only a run knows: it takes elements from 0 on of dimension 0, which may have 2
+// FIRST: error: 'mllm.linalg.slice' op cannot be compiled for dynamic sizes: its slice from index 0 may exceed dimension 0, whose size may be 2
 mllm.graph.subgraph @f(%x: tensor<?x2xf32, #mllm.tensor<dims = (seq, 2)>> {check.shape = array<i64: 2, 2>}) -> tensor<3x2xf32>
     attributes {mllm.dims = {seq = #mllm.range<2, 40>}} {
   %y = mllm.linalg.slice %x[:3, :] : tensor<?x2xf32, #mllm.tensor<dims = (seq, 2)>> -> tensor<3x2xf32>
@@ -199,8 +199,8 @@ mllm.graph.subgraph @f(%x: tensor<?x2xf32, #mllm.tensor<dims = (seq, 2)>> {check
 }
 
 //--- forgets.mlir
-// The last element twice is no sum.
-// FORGETS: error: 'linalg.reduce' op cannot be compiled for sizes that only a run knows: it reduces seq numbers in a way of its own
+// Twice the last element is not a sum.
+// FORGETS: error: 'linalg.reduce' op cannot be compiled for dynamic sizes: it reduces a dimension of size seq with an unsupported operation
 func.func @f(%x: tensor<?xf32> {mllm.sizes = #mllm.tensor<dims = (seq)>, check.shape = array<i64: 5>}, %i: tensor<f32>) -> tensor<f32>
     attributes {mllm.dims = {seq = #mllm.range<1, 40>}} {
   %y = linalg.reduce ins(%x : tensor<?xf32>) outs(%i : tensor<f32>) dimensions = [0]

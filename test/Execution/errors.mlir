@@ -24,7 +24,7 @@ func.func @f(%table: tensor<8x16xf32>) -> tensor<2x16xf32> {
 
 //--- nothing.mlir
 // What makes something of nothing has no kernel.
-// NOTHING: nothing.mlir:4:8: error: 'llm.linear' op has an operand of type 'tensor<2x0xf32>', which has no numbers; compiled code needs at least one
+// NOTHING: nothing.mlir:4:8: error: 'llm.linear' op has an operand of type 'tensor<2x0xf32>', which is empty; compiled code needs at least one element
 func.func @f(%x: tensor<2x0xf32>, %w: tensor<3x0xf32>) -> tensor<2x3xf32> {
   %y = llm.linear %x, %w : tensor<2x0xf32>, tensor<3x0xf32> -> tensor<2x3xf32>
   return %y : tensor<2x3xf32>
@@ -32,7 +32,7 @@ func.func @f(%x: tensor<2x0xf32>, %w: tensor<3x0xf32>) -> tensor<2x3xf32> {
 
 //--- full.mlir
 // The runtime's own failure reaches the caller.
-// FULL: full.mlir:4:1: error: cannot be run: sequence 1 would have 60 + 5 tokens; the cache is made for at most 64
+// FULL: full.mlir:4:1: error: cannot be run: sequence 1 would have 60 + 5 tokens; the maximum of the cache is 64
 !cache = !llm.paged_kv_cache<f32, 1, 1, 16, 8, 64>
 func.func @f(%id: tensor<1xi32> {check.values = dense<1> : tensor<1xi32>}) -> tensor<5xi32> {
   %c0 = llm.create_paged_cache : !cache
@@ -65,7 +65,7 @@ func.func @f(%x: tensor<9x33xf32>) -> tensor<9x33xf32> {
 
 //--- scatter.mlir
 // Functions of several ranks have known sizes, of which the verifier sees that they divide.
-// SCATTER: scatter.mlir:3:1: error: 'func.func' op cannot be compiled: it has sizes that only a run knows, and several ranks; say its sizes
+// SCATTER: scatter.mlir:3:1: error: 'func.func' op cannot be compiled: it has dynamic sizes and several ranks; specify static sizes
 func.func @f(%x: tensor<4x?xf32> {check.shape = array<i64: 4, 7>}) -> tensor<4x?xf32> attributes {llm.num_ranks = 2 : i64} {
   %y = llm.reduce_scatter %x {dim = 1, group_size = 2} : (tensor<4x?xf32>) -> tensor<4x?xf32>
   return %y : tensor<4x?xf32>

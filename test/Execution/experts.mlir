@@ -79,7 +79,7 @@ func.func @ffn_q4_0(%x: tensor<7x64xf32>, %gate: !q4_gate, %up: !q4_gate, %down:
   return %y : tensor<7x64xf32>
 }
 
-// The weights of experts may be computed; their rows are no whole tiles.
+// The weights of experts may be computed; their rows are not whole tiles.
 // CHECK: @computed_experts result 0: nmse
 func.func @computed_experts(%x: tensor<5x10xf32>, %a: tensor<3x20x10xf32>, %b: tensor<3x20x10xf32>, %down: tensor<3x10x20xf32>,
                             %e: tensor<5x2xi32> {check.range = array<i64: 0, 3>}, %w: tensor<5x2xf32>) -> tensor<5x10xf32> {

@@ -1,6 +1,6 @@
-// The kernels of loops, gather, scatter and sort over sizes of 0 and 1 and what
-// is no multiple of anything, by one worker, by as many as there are rows, and
-// by more: the same bits, and what the interpreter says.
+// The kernels of loops, gather, scatter and sort for sizes of 0, 1 and odd
+// numbers, with one worker, with one per row, and with more: the same bits, and
+// the results of the interpreter.
 
 // RUN: llmir-translate %s --compare --workers=1 --max-nmse=1e-12 > %t.one && FileCheck %s < %t.one
 // RUN: llmir-translate %s --compare --workers=3 --max-nmse=1e-12 | diff %t.one -
@@ -87,8 +87,8 @@ func.func @scatter(%x: tensor<3x17xf32>, %at: tensor<3x40xi32> {check.range = ar
 // sort
 //===----------------------------------------------------------------------===//
 
-// Rows of one element and of none, no rows, equal elements in their order, what
-// is no number at the end, and the first few.
+// Rows of one element and of none, no rows, equal elements in their order, NaN at
+// the end, and the first few elements.
 // CHECK-DAG: @sort result 0: equal
 // CHECK-DAG: @sort result 1: equal
 // CHECK-DAG: @sort result 2: equal

@@ -158,8 +158,8 @@ func.func @while(%x: f32 {check.values = 3.0 : f32}) -> (f32, i32) {
   return %y, %n : f32, i32
 }
 
-// Decoding: each turn appends a token to the cache that the loop hands on, and
-// attends to all of them.
+// Decoding: each iteration appends a token to the cache that the loop carries, and
+// attends to all tokens.
 // CHECK-DAG: @decode result 0: nmse
 func.func @decode(%id: tensor<1xi32> {check.values = dense<4> : tensor<1xi32>}, %q: tensor<1x1x4x16xf32>,
                   %n: index {check.values = 5 : index}) -> tensor<1x1x4x16xf32> {

@@ -53,12 +53,12 @@ REFUSED_FORMS = (
      "kv_cache: a shape with several dynamic sizes is not supported"),
     ("%k: tensor<3x0x4xf32>", "%0, %1 = mllm.linalg.kv_cache %k, %k {layer = 0 : i64} : "
      "(tensor<3x0x4xf32>, tensor<3x0x4xf32>) -> (tensor<?x0x4xf32>, tensor<?x0x4xf32>)", "tensor<?x0x4xf32>",
-     "kv_cache: a size of 0 beside that of the tokens"),
+     "kv_cache: a size of 0 other than the number of tokens"),
     ("%q: tensor<3x2x0xf32>", "%0 = mllm.linalg.flash_attention2 %q, %q, %q {causal = true, scale = 1.0 : f64} : "
      "(tensor<3x2x0xf32>, tensor<3x2x0xf32>, tensor<3x2x0xf32>) -> tensor<3x2x0xf32>", "tensor<3x2x0xf32>",
-     "flash_attention2: a size of 0 beside that of the tokens"),
+     "flash_attention2: a size of 0 other than the number of tokens"),
     ("%x: tensor<4x1x0xf32>", "%0 = mllm.linalg.vision_rope %x {grid = array<i64: 1, 2, 2>} : tensor<4x1x0xf32>",
-     "tensor<4x1x0xf32>", "vision_rope: a size of 0 beside that of the tokens"),
+     "tensor<4x1x0xf32>", "vision_rope: a size of 0 other than the number of tokens"),
     ("%x: tensor<1048576x1x64xf32>", "%0 = mllm.linalg.vision_rope %x {grid = array<i64: 1, 1024, 1024>} : "
      "tensor<1048576x1x64xf32>", "tensor<1048576x1x64xf32>", "vision_rope: a table of more than 16777216 elements would be materialized"),
     ("%x: tensor<8192xf32>", "%0 = mllm.linalg.stft %x, %x {n_fft = 8192 : i64} : "

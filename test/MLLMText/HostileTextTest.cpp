@@ -351,7 +351,7 @@ TEST_F(HostileTextTest, ErrorsNameLineAndColumn) {
       "%0 is defined twice in its scope");
 }
 
-// The module's name is no symbol of the module: a subgraph may have it too.
+// The module's name is not a symbol of the module: a subgraph may have it too.
 TEST_F(HostileTextTest, ASubgraphMayBeNamedAsTheModule) {
   const std::string calls =
       "    graph.CallGraphOp @main (%0:tensor<[2], kFp32, kCPU>) -> "

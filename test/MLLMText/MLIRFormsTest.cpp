@@ -84,7 +84,7 @@ protected:
     context.loadDialect<llmir::mllm::MLLMDialect, llm::LLMDialect,
                         arith::ArithDialect>();
   }
-  /// What MLIR's parser, which may end the process, makes of it.
+  /// Whether MLIR's parser, which may terminate the process, accepts the text.
   bool isRead(const std::string &text) {
     ScopedDiagnosticHandler handler(&context,
                                     [](Diagnostic &) { return success(); });

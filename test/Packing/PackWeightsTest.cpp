@@ -16,7 +16,9 @@
 #include "AddressSpaceLimit.h"
 #include "llmir/Support/Quantization.h"
 #include "llmir/Support/SmallFloat.h"
+#include "llmir/Support/StoredBlock.h"
 
+#include <algorithm>
 #include <cstring>
 #include <gtest/gtest.h>
 
@@ -200,6 +202,34 @@ TEST(PackWeights, PartsOfATensorAndTransposedOnes) {
   }
 }
 
+// Rows in groups, possibly stored for adjacent pairs, are packed like a tensor
+// of those rows alone.
+TEST(PackWeights, GroupsOfRows) {
+  constexpr int64_t total = 60, first = 4, group = 8, stride = 20, rows = 24;
+  constexpr int64_t columns = 7, bytes = columns * 4;
+  Bytes whole = storedBytes(total * bytes), part;
+  for (int64_t start = first; start < total; start += stride)
+    part.insert(part.end(), whole.begin() + start * bytes,
+                whole.begin() + (start + group) * bytes);
+  PackJob job = matrixJob(TensorFormat::F32, rows, columns);
+  job.firstRow = first;
+  job.storedRows = total;
+  job.groupRows = group;
+  job.groupStride = stride;
+  for (int64_t heads : {0, 3}) {
+    PackJob alone = matrixJob(TensorFormat::F32, rows, columns);
+    alone.unpermuteHeads = job.unpermuteHeads = heads;
+    Bytes expected(alone.bytes, 0), packed(job.bytes, 0xee);
+    ASSERT_TRUE(packTensor(tensorOf(TensorFormat::F32, {rows, columns}, part),
+                           alone, expected)
+                    .isOk());
+    ASSERT_TRUE(packTensor(tensorOf(TensorFormat::F32, {total, columns}, whole),
+                           job, packed)
+                    .isOk());
+    EXPECT_EQ(packed, expected);
+  }
+}
+
 TEST(PackWeights, PartsOfBlocksAndOfVectors) {
   constexpr int64_t total = 40, first = 3, rows = 20, columns = 64;
   int64_t rowBytes = *tensorRowBytes(TensorFormat::Q8_0, columns);
@@ -342,24 +372,58 @@ TEST(PackWeights, RefusesAFormatItCannotUse) {
 // Integers
 //===----------------------------------------------------------------------===//
 
-/// Blocks of arbitrary bytes with finite f16 values.
+/// Blocks of arbitrary bytes with finite scales.
 static Bytes storedBlocks(TensorFormat format, int64_t blocks) {
   int64_t size = tensorFormatInfo(format).bytesPerBlock;
   Bytes stored = storedBytes(blocks * size);
-  bool hasMin = IntegerFormat::ofBlocks(format)->minima;
-  for (int64_t b = 0; b < blocks; ++b) {
-    uint8_t *d = &stored[b * size + (format == TensorFormat::Q6_K ? 208 : 0)];
-    d[1] &= 0xbf;
-    if (hasMin)
-      d[3] &= 0xbf;
-  }
+  for (int64_t b = 0; b < blocks; ++b)
+    setBlockScales(format, &stored[b * size],
+                   0.25f * static_cast<float>(b % 7 + 1),
+                   -0.5f * static_cast<float>(b % 5));
   return stored;
 }
 
+static std::vector<TensorFormat> blockFormats() {
+  std::vector<TensorFormat> formats;
+#define LLMIR_TENSOR_FORMAT(Enum, ...) formats.push_back(TensorFormat::Enum);
+#include "llmir/Support/TensorFormats.def"
+  formats.erase(std::remove_if(
+                    formats.begin(), formats.end(),
+                    [](TensorFormat format) { return !isBlockFormat(format); }),
+                formats.end());
+  return formats;
+}
+
+TEST(PackWeights, DoublesAreRoundedToF32) {
+  const int64_t rows = 5, columns = 3;
+  for (bool isTransposed : {false, true}) {
+    Bytes stored, singles;
+    for (int64_t i = 0; i < rows * columns; ++i) {
+      double value = 1.0 / static_cast<double>(i + 1);
+      auto rounded = static_cast<float>(value);
+      const auto *bytes = reinterpret_cast<const uint8_t *>(&value);
+      stored.insert(stored.end(), bytes, bytes + 8);
+      bytes = reinterpret_cast<const uint8_t *>(&rounded);
+      singles.insert(singles.end(), bytes, bytes + 4);
+    }
+    PackJob job = matrixJob(TensorFormat::F32, rows, columns);
+    job.isTransposed = isTransposed;
+    Bytes packed(job.bytes, 0xee), expected(job.bytes, 0xdd);
+    std::vector<int64_t> shape{rows, columns};
+    if (isTransposed)
+      std::swap(shape[0], shape[1]);
+    ASSERT_TRUE(
+        packTensor(tensorOf(TensorFormat::F64, shape, stored), job, packed)
+            .isOk());
+    ASSERT_TRUE(
+        packTensor(tensorOf(TensorFormat::F32, shape, singles), job, expected)
+            .isOk());
+    EXPECT_EQ(packed, expected);
+  }
+}
+
 TEST(PackWeights, BlocksBecomeIntegersThatMeanTheSame) {
-  for (TensorFormat format :
-       {TensorFormat::Q8_0, TensorFormat::Q4_0, TensorFormat::Q4_1,
-        TensorFormat::Q4_K, TensorFormat::Q5_K, TensorFormat::Q6_K})
+  for (TensorFormat format : blockFormats())
     for (int64_t heads : {0, 2}) {
       const int64_t rows = 40, columns = 768;
       IntegerMatrixLayout layout{*IntegerFormat::ofBlocks(format), rows,

@@ -12,7 +12,7 @@
 
 // VERIFY: error: loc("model.layers.3.mlp.down_proj"): 'mllm.linalg.linear' op weight @down has shape 8x9, but the op needs 8x8
 // SPECIALIZE: error: loc("model.layers.3.mlp.merge"): 'mllm.linalg.reshape' op
-// REFUSE: error: loc("model.layers.3.mlp.act_fn"): 'mllm.linalg.softmax' op combines the tokens of a sequence
+// REFUSE: error: loc("model.layers.3.mlp.act_fn"): 'mllm.linalg.softmax' op combines different tokens
 // FUNCTION: error: loc("model.layers.3.mlp.down_proj"): 'mllm.linalg.linear' op has the type 'tensor<?x8xf32>'
 // PLAN: error: loc("model.layers.3.mlp.scale"): 'linalg.generic' op reads a constant of type 'tensor<8xi32>'
 // PARAMETER: error: loc("model.layers.3.mlp.down_proj.weight"): 'mllm.tensor.register' op has no 'source'

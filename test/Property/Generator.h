@@ -57,7 +57,7 @@ public:
   /// A new argument; `attributes` without braces.
   Value argument(reference::Shape shape, const std::string &element,
                  const std::string &attributes = "");
-  /// An argument of a type that is no tensor.
+  /// An argument of a type that is not a tensor.
   std::string argumentOfType(const std::string &type,
                              const std::string &attributes = "");
   /// "%n = " + text; the op's only result.

@@ -17,9 +17,7 @@
 
 #include "GraphGenerator.h"
 
-#include "llmir/Conversion/MLLMToLLM.h"
 #include "llmir/Dialect/MLLM/MLLM.h"
-#include "llmir/Dialect/MLLM/Transforms/Passes.h"
 #include "llmir/Dialect/MLLM/Transforms/Specialize.h"
 #include "llmir/Execution/FunctionRunner.h"
 #include "llmir/Interpreter/Interpreter.h"
@@ -84,8 +82,8 @@ constexpr const char *kPipelines[] = {
     "canonicalize,mllm-plan-memory{sizes=?=5},mllm-check-memory{sizes=?=3}",
 };
 
-/// The same for models that are run with kMaxRows rows: what it makes of a
-/// model takes no other number.
+/// The same for models that are run with kMaxRows rows: the result is valid for
+/// this number only.
 constexpr const char *kPipelineForRows = "mllm-specialize{sizes=?=ROWS}";
 constexpr int64_t kMaxRows = 5;
 
@@ -161,7 +159,7 @@ static bool isRefusal(StringRef errors) {
       "too few for",
       "the initial number of tokens in its cache",
       "whose size is known only at run time",
-      "a branch before it may have added to the cache",
+      "a preceding branch may have added to the cache",
       "of the recipe",
       "has no effect: earlier patterns"};
   return llvm::any_of(refusals,
@@ -208,18 +206,10 @@ FailureOr<std::vector<FunctionRunner::Result>> Run::execute(ModuleOp module,
   sizes.past = 0;
   if (failed(mllm::specializeSizes(module, sizes)))
     return failure();
-  // The caches of one function are one; those of several are not.
-  PassManager passes(&context);
-  passes.addPass(mllm::createInlineSubGraphs());
-  if (failed(passes.run(module)))
-    return failure();
-  mllm::SubGraphOp entry = mllm::entrySubGraph(module);
-  const std::vector<InterpreterValue> arguments = argumentsOf(entry, number);
-  const std::string name = entry.getSymName().str();
-  makeFunctionsOfSubGraphs(module);
-  FailureOr<FunctionRunner> runner =
-      FunctionRunner::compile(module.lookupSymbol<func::FuncOp>(name),
-                              **nativeCPULevel(), optionsFor(number));
+  const std::vector<InterpreterValue> arguments =
+      argumentsOf(mllm::entrySubGraph(module), number);
+  FailureOr<FunctionRunner> runner = FunctionRunner::compileModel(
+      module, **nativeCPULevel(), optionsFor(number));
   if (failed(runner))
     return failure();
   return runner->run(arguments, /*threads=*/2);

@@ -4,22 +4,29 @@
 """Random decoders: what a step computes is what the traced graph means.
 
     random_decoders.py --work DIRECTORY --llmir build/bin/llmir --llmir-translate build/bin/llmir-translate
+                       --batch-tests build/bin/llmir-batch-tests
 
 Each decoder is random text of the mllm dialect over ops whose meaning is per token (element-wise ops with broadcasts,
 norms, activations, projections, reshapes and transpositions of what a token has, slices and concatenations of columns,
-reductions within a row, softmax, top-k, scatter, gathers from parameters), with attention over caches here and there.
-Its parameters are random. Checked is
+reductions within a row, softmax, top-k, scatter, gathers from parameters, rotations by tables), with attention over
+caches here and there, some of it in a window and with sinks. Its parameters are random. The same text is
 
-  step      the logits of the compiled artifact beside those of the interpreter of mllm, which knows no step, for a
-            text in one piece and in several
-  function  the same graph with a fixed number of tokens, compiled as a function and interpreted (--functions of them)
+  interpreted  by the interpreter of mllm, which knows neither form, in several steps
+  a step       compiled as an artifact, with a prompt in one piece
+  a function   compiled for that number of tokens; its caches are empty, so it has all tokens at once
+
+and each pair of these must have the same logits within the bound of float32. Besides, the logits of the step have the
+same bits in any company: the tests of SCHEDULES in BatchInvarianceTest compare those of a text alone, one token at a
+time, with those in pieces and in ragged batches with other texts.
 
 One line for each decoder, then `N passed, N failed`; exit status 1 if one failed.
 """
 
+import itertools
 import json
 import os
 import random
+import re
 import sys
 
 import numpy as np
@@ -32,6 +39,7 @@ from checks import Checks, Command, fresh_folder, quick_level, work_parser  # no
 from llmref import formats, nmse, safetensors  # noqa: E402
 
 F32_BOUND = 1e-9  # NMSE of logits where nothing is rounded below float32, as compare.py has it
+SCHEDULES = ("InPieces", "FiveAtOnceInAnyOrder", "ForksGoOnApart")
 
 TOKENS = 11
 VOCABULARY = 40
@@ -39,6 +47,7 @@ CONTEXT = 205
 HEADS, KV_HEADS, HEAD_DIM = 4, 2, 8
 HIDDEN = HEADS * HEAD_DIM
 MOST_LAYERS = 8
+PAIRS, PLANES = HEAD_DIM // 2, 3
 
 
 class Decoder:
@@ -50,6 +59,7 @@ class Decoder:
         self.parameters, self.lines, self.values, self.subgraphs = {}, [], [], ""
         self.layers = 0
         self.kinds = set()
+        self.has_tables = self.random.random() < 0.6
 
     def name(self):
         return "%%v%d" % len(self.lines)
@@ -203,26 +213,118 @@ class Decoder:
         return self.op("mllm.linalg.where %s, %s, %s : (%s, %s, %s) -> %s" % (
             c, x, other, self.type(HIDDEN, element="i1"), self.type(HIDDEN), self.type(HIDDEN), self.type(HIDDEN)))
 
+    def tables_type(self):
+        return "tensor<%dx%sx%dxf32>" % (PLANES, self.tokens, PAIRS)
+
+    def make_tables(self):
+        """%sin and %cos: planes of angles that grow by another number with each position."""
+        self.kinds.add("tables")
+        positions = self.op("mllm.linalg.positions %%ids : %s" % self.type(element="i64"))
+        number = self.op("mllm.linalg.cast_type %s to f32 : %s -> %s" % (
+            positions, self.type(element="i64"), self.type()))
+        column = self.op("mllm.linalg.view %s : %s -> %s" % (number, self.type(), self.type(1)))
+        planes = []
+        for _ in range(PLANES):
+            speed, kind = self.param(PAIRS, low=0.001, high=1)
+            planes.append(self.op("mllm.linalg.mul %s, %s : (%s, %s) -> %s" % (
+                column, speed, self.type(1), kind, self.type(PAIRS))))
+        angles = self.op("mllm.linalg.stack %s {dim = 0 : i64} : (%s) -> %s" % (
+            ", ".join(planes), ", ".join([self.type(PAIRS)] * PLANES), self.tables_type()))
+        for function in ("sin", "cos"):
+            self.lines.append("%%%s = mllm.linalg.%s %s : %s" % (function, function, angles, self.tables_type()))
+
+    def swapped(self, x, heads, back=False):
+        """Tokens and heads change places."""
+        plain, other = self.type(heads, HEAD_DIM), "tensor<%dx%sx%dxf32>" % (heads, self.tokens, HEAD_DIM)
+        return self.op("mllm.linalg.transpose %s {dim0 = 0 : i64, dim1 = 1 : i64} : %s -> %s" % (
+            (x, other, plain) if back else (x, plain, other)))
+
+    def rotations(self):
+        """A function (value, heads) -> the value rotated by the position of each token."""
+        how = self.random.choice(["none", "positions"] + ["tables", "planes", "planes"] * self.has_tables)
+        swaps = how in ("tables", "planes") and self.random.random() < 0.5
+        if how == "positions":
+            rest = "{frequencies = array<f64: 1.0, 0.1, 0.01, 0.001>, scaling = 1.0 : f64}"
+            return lambda x, heads: self.op("mllm.linalg.rope %s %s : %s" % (x, rest, self.type(heads, HEAD_DIM)))
+        if how == "none":
+            return lambda x, heads: x
+        layout = "layout = \"bhsd\", " if swaps else ""
+        if how == "planes":
+            self.kinds.add("planes")
+            op, tables, kind = "multimodal_rope", ["%sin", "%cos"], self.tables_type()
+            attributes = layout + "mrope_section = array<i64: %s>" % self.random.choice(["2, 1, 1", "1, 0, 1, 2"])
+        else:
+            plane = self.random.randrange(PLANES)
+            kind, one = self.type(PAIRS), "tensor<1x%sx%dxf32>" % (self.tokens, PAIRS)
+            tables = [self.op("mllm.linalg.slice %s[%d:%d, :, :] : %s -> %s" % (
+                table, plane, plane + 1, self.tables_type(), one)) for table in ("%sin", "%cos")]
+            tables = [self.op("mllm.linalg.view %s : %s -> %s" % (table, one, kind)) for table in tables]
+            op, attributes = "rope", layout + "scaling = 1.25 : f64"
+
+        def rotated(x, heads):
+            shape = "tensor<%dx%sx%dxf32>" % (heads, self.tokens, HEAD_DIM) if swaps else self.type(heads, HEAD_DIM)
+            x = self.swapped(x, heads) if swaps else x
+            x = self.op("mllm.linalg.%s %s by %s {%s} : %s by %s, %s" % (
+                op, x, ", ".join(tables), attributes, shape, kind, kind))
+            return self.swapped(x, heads, back=True) if swaps else x
+        return rotated
+
+    def attended(self, operands, types):
+        """Attention over all keys, or over those in a window, some of it with sinks."""
+        op, attributes, clause = "flash_attention2", "causal = true", ""
+        if self.random.random() < 0.5:
+            self.kinds.add("window")
+            op = "flash_attention2_swa_sink"
+            attributes = "sliding_window = %d : i64" % self.random.choice([1, 2, 3, 5, 7, 64])
+            how = self.random.choice(["none", "parameter", "computed"])
+            if how != "none":
+                self.kinds.add("sinks")
+                sinks, kind = self.param(HEADS, low=-1, high=1)
+                if how == "computed":
+                    sinks = self.op("mllm.linalg.exp %s : %s" % (sinks, kind))
+                clause, types = " sinks " + sinks, types + [kind]
+        return self.op("mllm.linalg.%s %s%s {%s, scale = 0.35 : f64} : (%s) -> %s" % (
+            op, ", ".join(operands), clause, attributes, ", ".join(types), types[0]))
+
     def attention(self, x):
         if self.layers == MOST_LAYERS:
             return self.activation(x)
         q = self.view(self.linear(x, HIDDEN, HIDDEN), [HIDDEN], [HEADS, HEAD_DIM])
         k, v = [self.view(self.linear(x, HIDDEN, KV_HEADS * HEAD_DIM), [KV_HEADS * HEAD_DIM], [KV_HEADS, HEAD_DIM])
                 for _ in range(2)]
-        frequencies = "frequencies = array<f64: 1.0, 0.1, 0.01, 0.001>, scaling = 1.0 : f64"
-        if self.random.random() < 0.7:
-            q = self.op("mllm.linalg.rope %s {%s} : %s" % (q, frequencies, self.type(HEADS, HEAD_DIM)))
-            k = self.op("mllm.linalg.rope %s {%s} : %s" % (k, frequencies, self.type(KV_HEADS, HEAD_DIM)))
+        rotate = self.rotations()
+        q, k = rotate(q, HEADS), rotate(k, KV_HEADS)
+        a = self.written(q, k, v) if self.random.random() < 0.3 else self.fused(q, k, v)
+        return self.linear(self.view(a, [HEADS, HEAD_DIM], [HIDDEN]), HIDDEN, HIDDEN)
+
+    def written(self, q, k, v):
+        """Attention that is written out, some of it in a window, which a step fuses."""
+        self.kinds.add("written")
+        q, k, v = self.swapped(q, HEADS), self.swapped(k, KV_HEADS), self.swapped(v, KV_HEADS)
+        heads = "tensor<%dx%sx%dxf32>"
+        new, held, own = [heads % (count, tokens, HEAD_DIM) for count, tokens in (
+            (KV_HEADS, self.tokens), (HEADS, "?"), (HEADS, self.tokens))]
+        scores = "tensor<%dx%sx?xf32>" % (HEADS, self.tokens)
+        number = len(self.lines)
+        self.lines.append("%%k%d:2 = mllm.linalg.kv_cache %s, %s {layer = %d : i64, layout = \"bhsd\", q_head = %d : i64} : "
+                          "(%s, %s) -> (%s, %s)" % (number, k, v, self.layers, HEADS, new, new, held, held))
+        self.layers += 1
+        s = self.op("mllm.linalg.matmul %s, %%k%d#0 {transpose_b} : (%s, %s) -> %s" % (q, number, own, held, scores))
+        s = self.op("mllm.linalg.mul %s {scalar = 0.35 : f64} : %s" % (s, scores))
+        s = self.op("mllm.linalg.causal_mask %s {window = %d : i64} : %s" % (
+            s, self.random.choice([0, 2, 4, 7]), scores))
+        s = self.op("mllm.linalg.softmax %s {axis = -1 : i64} : %s" % (s, scores))
+        a = self.op("mllm.linalg.matmul %s, %%k%d#1 : (%s, %s) -> %s" % (s, number, scores, held, own))
+        return self.swapped(a, HEADS, back=True)
+
+    def fused(self, q, k, v):
         keys = self.type(KV_HEADS, HEAD_DIM)
         held = "tensor<?x%dx%dxf32>" % (KV_HEADS, HEAD_DIM)
         number = len(self.lines)
         self.lines.append("%%k%d:2 = mllm.linalg.kv_cache %s, %s {layer = %d : i64} : (%s, %s) -> (%s, %s)" % (
             number, k, v, self.layers, keys, keys, held, held))
         self.layers += 1
-        a = self.op("mllm.linalg.flash_attention2 %s, %%k%d#0, %%k%d#1 {causal = true, scale = 0.35 : f64} : "
-                    "(%s, %s, %s) -> %s" % (q, number, number, self.type(HEADS, HEAD_DIM), held, held,
-                                            self.type(HEADS, HEAD_DIM)))
-        return self.linear(self.view(a, [HEADS, HEAD_DIM], [HIDDEN]), HIDDEN, HIDDEN)
+        return self.attended([q, "%%k%d#0" % number, "%%k%d#1" % number], [self.type(HEADS, HEAD_DIM), held, held])
 
     def chain(self, count):
         """Appends that many ops and one attention, each of a value that is there."""
@@ -238,28 +340,43 @@ class Decoder:
             self.values.append(self.op("mllm.linalg.rms_norm %s, %s {eps = 1.0e-5 : f64} : %s" % (
                 op(x), self.parameter(HIDDEN, low=0.5, high=1.5), self.type(HIDDEN))))
 
+    def sum_of_unused(self):
+        """What is returned: all that is computed has a part in it."""
+        used = set(re.findall(r"%\w+", " ".join(line.split(" = ", 1)[1] for line in self.lines)))
+        total, *others = [value for value in self.values if value not in used]
+        for value in others:
+            total = self.binary("add", total, value, [HIDDEN])
+        return total
+
     def call_layer(self, kind):
         """A subgraph with parameters of its own, of the same ops as other layers of the kind, and its call."""
         self.kinds.add("layers")
         outer = self.lines, self.values, self.random
         self.lines, self.values, self.random = [], ["%x"], random.Random("%s %d" % (kind, self.seed))
         self.chain(3)
+        result = self.sum_of_unused()
         name, rows = "layers.%d" % self.subgraphs.count("mllm.graph.subgraph"), self.type(HIDDEN)
-        self.subgraphs += "  mllm.graph.subgraph @%s(%%x: %s) -> %s {\n" % (name, rows, rows)
+        extra = [("%sin", self.tables_type()), ("%cos", self.tables_type())] if self.has_tables else []
+        self.subgraphs += "  mllm.graph.subgraph @%s(%s) -> %s {\n" % (
+            name, ", ".join("%s: %s" % each for each in [("%x", rows)] + extra), rows)
         self.subgraphs += "".join("    %s\n" % line for line in self.lines)
-        self.subgraphs += "    mllm.cf.return %s : %s\n  }\n" % (self.values[-1], rows)
+        self.subgraphs += "    mllm.cf.return %s : %s\n  }\n" % (result, rows)
         self.lines, self.values, self.random = outer
-        return self.op("mllm.graph.call_graph @%s(%s) : (%s) -> %s" % (name, self.values[-1], rows, rows))
+        return self.op("mllm.graph.call_graph @%s(%s) : (%s) -> %s" % (
+            name, ", ".join([self.values[-1]] + [value for value, _ in extra]),
+            ", ".join([rows] + [kind for _, kind in extra]), rows))
 
     def write(self):
         """-> the text; `parameters` then has the arrays by name."""
         embed = self.parameter(VOCABULARY, HIDDEN, low=-1, high=1)
         ids = self.type(element="i64")
         self.values.append(self.op("mllm.linalg.embedding %%ids, %s : %s -> %s" % (embed, ids, self.type(HIDDEN))))
+        if self.has_tables:
+            self.make_tables()
         for kind in self.random.choice(["", "AAA", "ABAB", "AABB", "ABA"]):
             self.values.append(self.call_layer(kind))
         self.chain(6 if self.subgraphs else 10)
-        logits = self.linear(self.values[-1], HIDDEN, VOCABULARY)
+        logits = self.linear(self.sum_of_unused(), HIDDEN, VOCABULARY)
         if self.random.random() < 0.5:
             logits = self.unary("mul", logits, [VOCABULARY], " {scalar = 0.5 : f64}")
         facts = {"num_layers": self.layers, "num_heads": HEADS, "num_kv_heads": KV_HEADS, "head_dim": HEAD_DIM,
@@ -287,11 +404,21 @@ def write_checkpoint(directory, decoder, text):
         json.dump({"model_type": "random", "vocab_size": VOCABULARY, "max_position_embeddings": CONTEXT}, stream)
 
 
+def translated(translate, directory, steps, *flags):
+    rows = translate(*flags, "--checkpoint", directory, "--ids", ";".join(",".join(map(str, step)) for step in steps),
+                     os.path.join(directory, "graph.mlir"))
+    return np.array([row.split() for row in rows.splitlines()], dtype=np.float64)
+
+
 def interpreted(translate, directory, steps):
     """The logits after each id, by the interpreter: float64 [T, vocabulary]."""
-    rows = translate("--interpret-model", "--checkpoint", directory, "--ids",
-                     ";".join(",".join(map(str, step)) for step in steps), os.path.join(directory, "graph.mlir"))
-    return np.array([row.split() for row in rows.splitlines()], dtype=np.float64)
+    return translated(translate, directory, steps, "--interpret-model")
+
+
+def function_logits(translate, directory, ids):
+    """The same by a function for this number of ids, in float32."""
+    logits = translated(translate, directory, [ids], "--execute-model", "--level", quick_level())
+    return logits.astype(np.float32).astype(np.float64)
 
 
 def step_logits(llmir, directory, artifact, ids, *flags):
@@ -302,24 +429,44 @@ def step_logits(llmir, directory, artifact, ids, *flags):
     return np.load(out).astype(np.float64)
 
 
+def compile_decoder(llmir, directory, artifact, *flags):
+    """Compiles a checkpoint of write_checkpoint() as a step, with the token budget that BatchInvarianceTest expects."""
+    llmir("compile", directory, "--graph", os.path.join(directory, "graph.mlir"), "-o", artifact, "--kv", "f32",
+          "--token-budget", "100", *flags)
+
+
+def in_company(options, name):
+    """What differs, if anything, where a text of the artifact NAME.llmir runs in pieces or beside others."""
+    answer = Command(options.batch_tests).run(
+        "--gtest_brief=1", "--gtest_filter=" + ":".join("Decoders/BatchInvariance.%s/*" % each for each in SCHEDULES),
+        LLMIR_BATCH_MODELS=options.work, LLMIR_BATCH_DECODERS=name)
+    if answer.code:
+        return answer.out + answer.err
+    return "" if re.search(r"PASSED.*[1-9]", answer.out) else "no test ran"
+
+
 def check_decoder(options, checks, seed):
     llmir, translate = Command(options.llmir), Command(options.llmir_translate)
-    decoder = Decoder(seed)
+    decoder, name = Decoder(seed), "decoder%d" % seed
     text = decoder.write()
-    directory = os.path.join(options.work, "decoder%d" % seed)
+    directory = os.path.join(options.work, name)
+    artifact = directory + ".llmir"
     write_checkpoint(directory, decoder, text)
-    artifact = os.path.join(directory, "model.llmir")
-    llmir("compile", directory, "--graph", os.path.join(directory, "graph.mlir"), "-o", artifact, "--kv", "f32",
-          "--target", quick_level(), "--token-budget", "16")
+    compile_decoder(llmir, directory, artifact, "--target", quick_level())
     ids = [int(i) for i in np.random.RandomState(seed).randint(0, VOCABULARY, TOKENS)]
-    exact = interpreted(translate, directory, [ids[:6], ids[6:8]] + [[i] for i in ids[8:]])
-    found = step_logits(llmir, directory, artifact, ids)
-    error = nmse(found, exact)
-    checks("seed %d" % seed, error <= F32_BOUND, "nmse %.1e of %s" % (error, ", ".join(sorted(decoder.kinds))))
+    logits = {
+        "interpreted": interpreted(translate, directory, [ids[:6], ids[6:8]] + [[i] for i in ids[8:]]),
+        "step": step_logits(llmir, directory, artifact, ids),
+        "function": function_logits(translate, directory, ids)}
+    errors = {"%s, %s" % pair: nmse(logits[pair[1]], logits[pair[0]]) for pair in itertools.combinations(logits, 2)}
+    differs = in_company(options, name)
+    checks("seed %d" % seed, all(error <= F32_BOUND for error in errors.values()) and not differs, "nmse %s; %s of %s" % (
+        "; ".join("%.1e %s" % (error, pair) for pair, error in errors.items()),
+        differs or "the same bits in any company", ", ".join(sorted(decoder.kinds))))
 
 
 def main():
-    parser = work_parser(__doc__, "llmir", "llmir-translate")
+    parser = work_parser(__doc__, "llmir", "llmir-translate", "batch-tests")
     parser.add_argument("--count", type=int, default=12, help="decoders to try (default 12)")
     parser.add_argument("--seed", type=int, default=1, help="that of the first one (default 1)")
     options = parser.parse_args()

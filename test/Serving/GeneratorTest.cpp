@@ -1,4 +1,4 @@
-// RUN: llmir-serving-tests --gtest_filter='Generator.*'
+// RUN: llmir-serving-tests --gtest_filter='Generator.*:CachedSequence.*'
 //===----------------------------------------------------------------------===//
 //
 // Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
@@ -192,4 +192,74 @@ TEST(Generator, RefusesBadRequests) {
   options = {};
   options.maxTokens = 0;
   EXPECT_EQ(code({1}, options), StatusCode::Ok);
+}
+
+TEST(CachedSequence, ComputesOnlyWhatDiffers) {
+  std::unique_ptr<Executor> e = executor(withEnds({}));
+  CachedSequence sequence(*e);
+  GenerateOptions options;
+  options.maxTokens = 4;
+  std::vector<int32_t> prompt = {5, 9, 11};
+  Expected<GenerateResult> first = sequence.generate(prompt, options);
+  ASSERT_TRUE(first) << first.status().message();
+  EXPECT_EQ(first->cachedTokens, 0);
+  EXPECT_EQ(first->ids, continuation(prompt, 4));
+
+  // The next turn continues the first one; its last token was not appended.
+  prompt.insert(prompt.end(), first->ids.begin(), first->ids.end());
+  prompt.push_back(7);
+  Expected<GenerateResult> second = sequence.generate(prompt, options);
+  ASSERT_TRUE(second) << second.status().message();
+  EXPECT_EQ(second->cachedTokens, 6);
+  EXPECT_EQ(second->ids, continuation(prompt, 4));
+
+  // The same prompt again: one token is computed, for the logits.
+  Expected<GenerateResult> again = sequence.generate(prompt, options);
+  ASSERT_TRUE(again) << again.status().message();
+  EXPECT_EQ(again->cachedTokens, 7);
+  EXPECT_EQ(again->ids, second->ids);
+
+  // A difference in the middle, and a shorter prompt.
+  const std::vector<int32_t> other = {5, 9, 3};
+  Expected<GenerateResult> third = sequence.generate(other, options);
+  ASSERT_TRUE(third) << third.status().message();
+  EXPECT_EQ(third->cachedTokens, 2);
+  EXPECT_EQ(third->ids, continuation(other, 4));
+}
+
+TEST(CachedSequence, CanBeCancelledAndContinued) {
+  std::unique_ptr<Executor> e = executor(withEnds({}));
+  CachedSequence sequence(*e);
+  GenerateOptions options;
+  options.maxTokens = 8;
+  options.prefillChunk = 1;
+  int steps = 0;
+  options.isCancelled = [&] { return ++steps > 2; };
+  const std::vector<int32_t> prompt = {5, 9, 11};
+  Expected<GenerateResult> cancelled = sequence.generate(prompt, options);
+  ASSERT_TRUE(cancelled) << cancelled.status().message();
+  EXPECT_EQ(cancelled->finishReason, FinishReason::Cancelled);
+  EXPECT_TRUE(cancelled->ids.empty());
+  EXPECT_EQ(sequence.ids().size(), 2u);
+
+  options.isCancelled = nullptr;
+  Expected<GenerateResult> result = sequence.generate(prompt, options);
+  ASSERT_TRUE(result) << result.status().message();
+  EXPECT_EQ(result->cachedTokens, 2);
+  EXPECT_EQ(result->ids, continuation(prompt, 8));
+}
+
+TEST(CachedSequence, StaysConsistentAfterFailures) {
+  std::unique_ptr<Executor> e = executor(withEnds({}));
+  CachedSequence sequence(*e);
+  GenerateOptions options;
+  options.maxTokens = 2;
+  const std::vector<int32_t> prompt = {5, 9, 11};
+  ASSERT_TRUE(sequence.generate(prompt, options));
+  const std::vector<int32_t> wrong = {5, 9, 1 << 20};
+  EXPECT_FALSE(sequence.generate(wrong, options));
+  Expected<GenerateResult> result = sequence.generate(prompt, options);
+  ASSERT_TRUE(result) << result.status().message();
+  EXPECT_EQ(result->ids, continuation(prompt, 2));
+  EXPECT_EQ(e->cache().getNumSequences(), 1);
 }

@@ -3,7 +3,7 @@
 commands.py --source DIR --build DIR --work DIR
 
 MODEL and model.gguf are the demo model in the README and the features page, and a tiny one in the developer guide,
-which shows every form of a model.
+which shows every form of a model. Downloads get the demo model from a server on loopback.
 """
 
 import os
@@ -12,8 +12,10 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "reference"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Hub"))
 import make_tiny  # noqa: E402
 from checks import Checks, fresh_folder, work_parser  # noqa: E402
+from hub_server import HubServer, Large  # noqa: E402
 
 check = Checks()
 # Required output of a command, in addition to exit code 0.
@@ -61,6 +63,14 @@ def cell_commands(text):
             if cell != "llmir COMMAND --help"]
 
 
+def template(options):
+    """A file with a chat template."""
+    path = os.path.join(os.path.abspath(options.work), "chat.jinja")
+    with open(path, "w", encoding="utf-8") as stream:
+        stream.write("{% for message in messages %}{{ message.content }}{% endfor %}")
+    return path
+
+
 def read_page(options, page):
     with open(os.path.join(options.source, page), encoding="utf-8") as stream:
         return stream.read()
@@ -92,9 +102,11 @@ def run_all(options, page, heading, least, model, find=commands):
     check("%s %s has commands" % (page, heading), len(lines) >= least, lines)
     tools = os.path.join(options.build, "bin")
     environment = dict(os.environ, PATH=tools + os.pathsep + os.environ["PATH"],
-                       XDG_CACHE_HOME=os.path.join(options.work, "cache"))
+                       XDG_CACHE_HOME=os.path.join(options.work, "cache"),
+                       HF_HUB_CACHE=os.path.join(options.work, "hub"), HF_ENDPOINT=options.hub.endpoint,
+                       HF_HUB_OFFLINE="0")
     for line in lines:
-        run = re.sub(r"\bMODEL\b|\bmodel\.gguf\b", model, line)
+        run = re.sub(r"\bMODEL\b|\bmodel\.gguf\b", model, line).replace("FILE.jinja", template(options))
         if "--run-xnnpack" in line and not options.has_xnnpack:
             check.skip(line, "XNNPACK is not installed")
             continue
@@ -109,7 +121,24 @@ def run_all(options, page, heading, least, model, find=commands):
             check("%s writes %s" % (line, name), os.path.exists(path) and os.path.getsize(path) > 1000)
 
 
+def add_demo(hub, options):
+    """Offers the demo model under the name that the pages use."""
+    folder = os.path.join(options.source, "models", "demo")
+    files = {}
+    for name in ("config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors"):
+        with open(os.path.join(folder, name), "rb") as stream:
+            files[name] = stream.read()
+    files["model.safetensors"] = Large(files["model.safetensors"])
+    for name in ("HuggingFaceTB/SmolLM2-135M", "HuggingFaceTB/SmolLM2-135M-Instruct"):
+        hub.add(name, files)
+
+
 def main():
+    with HubServer() as hub:
+        return run_pages(hub)
+
+
+def run_pages(hub):
     options = work_parser(__doc__, "source", "build").parse_args()
     for name in ("source", "build", "work"):
         setattr(options, name, os.path.abspath(getattr(options, name)))
@@ -120,6 +149,8 @@ def main():
         os.symlink(target, os.path.join(options.work, name))
     said = subprocess.run([os.path.join(options.build, "bin/llmir-translate"), "--help"], stdout=subprocess.PIPE,
                           universal_newlines=True).stdout
+    options.hub = hub
+    add_demo(hub, options)
     options.has_xnnpack = "--run-xnnpack" in said
     make_tiny.write_hf(os.path.join(options.work, "tiny"), *make_tiny.make("llama3"))
 

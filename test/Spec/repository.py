@@ -161,7 +161,11 @@ def check_readme(at):
     formats = re.findall(r"^LLMIR_TENSOR_FORMAT\((\w+),", at.read("include/llmir/Support/TensorFormats.def"), re.M)
     levels = re.findall(r"^LLMIR_CPU_LEVEL\(\"([\w-]+)\"", at.read("include/llmir/Support/CPULevels.def"), re.M)
     check("there are families, formats and levels", families and formats and levels, (families, formats, levels))
-    for name in ["`%s`" % level for level in levels] + formats + [family.replace("gpt", "gpt-") for family in families]:
+    for family in families:  # "gemma2" is "Gemma 1, 2, 3", "seedOSS" is "Seed-OSS".
+        letters, number = re.match(r"(\D+)(\d*)$", family.lower()).groups()
+        pattern = letters + (r"[^;|]*\b%s\b" % number if number else "")
+        check("its tables name " + family, re.search(pattern, tables.replace("-neo", "neo").replace("d-o", "do")), tables)
+    for name in ["`%s`" % level for level in levels] + formats:
         check("its tables name " + name, re.search(r"(?<![\w-])" + re.escape(name.lower()) + r"(?![\w-])", tables), tables)
 
 

@@ -13,6 +13,7 @@ Creates tiny random models, runs the command on them, and checks the results:
             one thread and with two
   families  the same for variants of the families: odd sizes, tying, biases, rope scaling, shards,
             both dialects of config.json, prompts longer than a step
+  dense     f32 for the families of llmref/families.py
   formats   weights in every other format (of a family of llama3's architecture in bf16 alone, unless
             LLMIR_LONG_TESTS is set) with bf16 KV: NMSE at most 1.5 times that of the
             reference rounded where the compiler rounds; the same largest logit wherever its lead
@@ -35,9 +36,11 @@ import tempfile
 
 import numpy as np
 
+import make_families
 import make_tiny
 from checks import Checks, quick_level
-from llmref import compiled, load, nmse, top_two_margin
+from llmref import Model, compiled, formats, load, nmse, safetensors, top_two_margin
+from llmref.config import DENSE_FAMILIES
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "..", "..")
@@ -64,8 +67,9 @@ class Skip(Exception):
 class Command(object):
     """The `llmir` binary, with a separate compile cache."""
 
-    def __init__(self, path, temp, verbose, timeout):
+    def __init__(self, path, temp, verbose, timeout, batch_tests=None):
         self.path, self.temp, self.verbose, self.timeout = path, temp, verbose, timeout
+        self.batch_tests = batch_tests
         self.cache = ["--cache-dir", os.path.join(temp, "cache")]
         # Flags also come from LLMIR_* variables: the tests must not depend on the caller's.
         self.environment = {key: value for key, value in os.environ.items()
@@ -156,7 +160,10 @@ class TinyModel(object):
         make_tiny.write_gguf(self.gguf, config, weights, gguf_type or dtype)
         if gguf_type is None:
             make_tiny.write_hf(self.folder, config, weights, dtype, dialect, shards)
-        self.reference = load(self.folder if gguf_type is None else self.gguf)
+        if config.family in DENSE_FAMILIES:  # the reference reads no files of these
+            self.reference = Model(config, weights)
+        else:
+            self.reference = load(self.folder if gguf_type is None else self.gguf)
         self.tokens = tokens
         self.continuation = None
         self.answers, self.artifact = {}, None
@@ -291,6 +298,53 @@ def suite_f32(command, report, temp):
         f32_checks(command, report, temp, "f32/" + family, family)
 
 
+def suite_dense(command, report, temp):
+    names = []
+    for number, family in enumerate(sorted(make_families.FAMILIES)):
+        label = "dense/" + family
+        f32_checks(command, report, temp, label, family, dialect=("old", "new")[number % 2])
+        artifact = os.path.join(temp, label.replace("/", "-") + ".gguf.llmir")
+        if command.batch_tests and os.path.exists(artifact):
+            os.link(artifact, os.path.join(temp, family + ".llmir"))
+            names.append(family)
+    if names:
+        report.check("dense in company", lambda: in_company(command, temp, names))
+    report.check("dense/gemma3 as the text part of a multimodal model", lambda: text_part(command, temp))
+
+
+def text_part(command, temp):
+    """Tensors have a prefix, those of the other parts are ignored, and config.json nests the text's."""
+    config, weights = make_tiny.make("gemma3")
+    ids = [int(i) for i in np.random.RandomState(0).randint(0, config.vocab, TOKENS)]
+    folder = os.path.join(temp, "dense-gemma3-part")
+    make_tiny.write_hf(folder, config, weights)
+    path = os.path.join(folder, "config.json")
+    with open(path, encoding="utf-8") as stream:
+        text = json.load(stream)
+    with open(path, "w", encoding="utf-8") as stream:
+        json.dump({"model_type": "gemma3", "text_config": text, "vision_config": {}}, stream)
+    tensors = {"language_model." + name: formats.encode("f32", values) for name, values in weights.items()}
+    tensors["vision_tower.embedding.weight"] = formats.encode("f32", np.zeros((3, 4)))
+    safetensors.write_folder(folder, tensors, 1)
+    return close(command.logits(folder, ids), Model(config, weights).forward(ids), F32_BOUND)
+
+
+COMPANY = ("InOnePiece", "InPieces", "TokenByTokenAfterAPrompt", "FiveAtOnceInAnyOrder")
+
+
+def in_company(command, temp, names):
+    """The artifacts give the same bits for a text in one piece, in pieces, and in a batch."""
+    done = subprocess.run(
+        [command.batch_tests, "--gtest_brief=1", "--gtest_filter=" +
+         ":".join("Decoders/BatchInvariance.%s/*_3threads" % test for test in COMPANY)],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=command.timeout,
+        env=dict(command.environment, LLMIR_BATCH_MODELS=temp, LLMIR_BATCH_DECODERS=" ".join(names)))
+    text = done.stdout.decode("utf-8", "replace")
+    if done.returncode or "%d tests" % (len(COMPANY) * len(names)) not in text:
+        raise Failure(text[-2000:])
+    return "%d models, %s" % (len(names), ", ".join(COMPANY))
+
+
 def suite_families(command, report, temp):
     linear, llama3 = make_tiny.LINEAR_SCALING, make_tiny.LLAMA3_SCALING
     variants = [
@@ -337,8 +391,12 @@ def suite_formats(command, report, temp):
     for gguf_type in ("q8_0", "q4_0"):  # rows of 172 remain f16
         format_checks(command, report, temp, "formats/llama %s mixed" % gguf_type, "llama",
                       gguf_type=gguf_type, intermediate=172, vocab=259)
-    format_checks(command, report, temp, "formats/llama q4_1", "llama", gguf_type="q4_1")
-    for gguf_type in ("q4_k", "q5_k", "q6_k", "q4_k_m"):  # rows of 256 values
+    for gguf_type in ("f64", "q4_1", "q5_0", "q5_1", "iq4_nl", "mxfp4"):
+        format_checks(command, report, temp, "formats/llama %s" % gguf_type, "llama",
+                      gguf_type=gguf_type)
+    for gguf_type in ("q2_k", "q3_k", "q4_k", "q5_k", "q6_k", "q4_k_m", "iq4_xs", "iq3_s", "iq3_xxs",
+                      "iq2_s", "iq2_xs", "iq2_xxs", "iq1_m", "iq1_s", "tq1_0", "tq2_0", "mix"):
+        # Rows of 256 values.
         format_checks(command, report, temp, "formats/llama3 %s" % gguf_type, "llama3",
                       gguf_type=gguf_type, layers=4 if gguf_type == "q4_k_m" else 2, hidden=256,
                       intermediate=512, head_dim=32)
@@ -494,7 +552,7 @@ def expected_ids(command, path, expected_file, kv, flags=()):
         total, len(lines), forced, lead)
 
 
-SUITES = {"f32": suite_f32, "families": suite_families, "formats": suite_formats,
+SUITES = {"f32": suite_f32, "dense": suite_dense, "families": suite_families, "formats": suite_formats,
           "real": suite_real}
 
 
@@ -509,6 +567,8 @@ def main():
     parser.add_argument("--timeout", type=int, default=300, metavar="S",
                         help="seconds for one command (default 300)")
     parser.add_argument("--verbose", action="store_true", help="print each command")
+    parser.add_argument("--batch-tests", metavar="PROGRAM",
+                        help="suite dense: llmir-batch-tests, which runs the compiled models in batches")
     options = parser.parse_args()
     if not os.path.isfile(options.llmir) or not os.access(options.llmir, os.X_OK):
         print("compare.py: no command %s; build it, or name it with --llmir" % options.llmir,
@@ -518,7 +578,8 @@ def main():
     os.makedirs(temp, exist_ok=True)
     report = Report(options.filter)
     try:
-        command = Command(os.path.abspath(options.llmir), temp, options.verbose, options.timeout)
+        command = Command(os.path.abspath(options.llmir), temp, options.verbose, options.timeout,
+                          options.batch_tests)
         for name in SUITES if options.suite == "all" else [options.suite]:
             SUITES[name](command, report, temp)
     finally:

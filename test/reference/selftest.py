@@ -26,6 +26,7 @@ from llmref import Model, Rounding, compiled, divergence, formats, gguf, gguf_mo
 from llmref import load_checkpoint, nmse, ops, round_to, safetensors, top_two_margin
 from llmref.checkpoint import permute_rows, unpermute_rows
 from llmref.rounding import int8_groups
+from selftest_families import check_dense_families
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TEST_DATA = os.environ.get("LLMIR_TEST_DATA",
@@ -124,6 +125,32 @@ def check_q5_0(_):
     assert tensor.data[:2] == np.array([1.0], "<f2").tobytes()
     assert raw[2:6].tolist() == [0xFE, 0xFF, 0xFD, 0xFF]  # fifth bits of values 0 and 17 are 0
     assert tensor.values()[[0, 1, 17, 5]].tolist() == [-16, 15, -8, 0]
+
+
+def check_codebooks(_):
+    """Types of indexes: what they can represent round-trips, and others come close."""
+    random = np.random.RandomState(9)
+    x = random.standard_normal((40, 256)).astype(np.float32)
+    bounds = {"q5_1": 0.04, "q2_k": 0.35, "q3_k": 0.17, "iq4_nl": 0.085, "iq4_xs": 0.085,
+              "mxfp4": 0.13, "iq3_s": 0.15, "iq3_xxs": 0.2, "iq2_s": 0.28, "iq2_xs": 0.33,
+              "iq2_xxs": 0.38, "iq1_m": 0.55, "iq1_s": 0.63, "tq1_0": 0.9, "tq2_0": 0.9}
+    for fmt, error in bounds.items():
+        back = formats.encode(fmt, x)
+        assert np.std(back.values() - x) < error, fmt
+        assert not formats.encode(fmt, np.zeros((1, 256))).values().any(), fmt
+        if not fmt.startswith(("iq1", "iq2", "iq3")):  # the grids' scales are not found again
+            again = formats.encode(fmt, back.values()).values()
+            assert np.std(again - back.values()) < error / 3, fmt
+    digits = random.randint(-1, 2, (3, 256)).astype(np.float32)
+    digits[:, 0] = 1
+    for fmt in ("tq1_0", "tq2_0"):
+        assert np.array_equal(formats.encode(fmt, 0.5 * digits).values(), 0.5 * digits)
+    # Byte 7 of the nibbles of MXFP4 holds values 7 and 23; 2^(e - 128) is the unit.
+    x = np.zeros(32, np.float32)
+    x[0], x[7], x[23] = 6, -3, 0.5
+    raw = np.frombuffer(formats.encode("mxfp4", x).data, np.uint8)
+    assert raw[0] == 127 and raw[1 + 7] == (1 << 4 | 13), raw
+    assert formats.encode("mxfp4", x).values()[[0, 7, 23, 5]].tolist() == [6, -3, 0.5, 0]
 
 
 def check_k_quants(_):
@@ -439,7 +466,7 @@ def check_refusals(temp):
         expect_error(lambda: load(folder), words)
     expect_error(lambda: changed(config, head_dim=7), "even")
     expect_error(lambda: changed(config, kv_heads=3), "multiple")
-    expect_error(lambda: changed(config, rope_scaling={"type": "yarn"}), "yarn")
+    expect_error(lambda: changed(config, rope_scaling={"type": "dynamic"}), "dynamic")
 
 
 # The comparison script: it must pass for a correct command and fail for a wrong one
@@ -540,9 +567,9 @@ def check_nano_sort(_):
 
 
 CHECKS = [check_bf16, check_rounding, check_q8_0, check_q4_0, check_q4_1, check_q5_0,
-          check_k_quants, check_int8_inputs, check_divergence, check_mixture, check_safetensors,
+          check_k_quants, check_codebooks, check_int8_inputs, check_divergence, check_mixture, check_safetensors,
           check_gguf, check_permutation, check_ops, check_rope_scaling, check_containers_agree, check_options,
-          check_quantized_files, check_cache, check_rounding_knobs,
+          check_quantized_files, check_cache, check_dense_families, check_rounding_knobs,
           check_tiny_models_are_good_tests, check_refusals, check_comparison, check_stories,
           check_minimind, check_nano_sort]
 

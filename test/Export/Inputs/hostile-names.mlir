@@ -1,4 +1,4 @@
-// Names that would be markup, or are no text at all.
+// Names that contain markup, or are not valid text.
 module {
   mllm.tensor.register @"w\22 onload=\22evil()" : tensor<8x8xf32> {source = "w"}
   mllm.graph.subgraph @"<b>bold</b>&amp;\22]; evil -> node; \\"(%x: tensor<?x8xf32>) -> tensor<?x8xf32> attributes {entry} {

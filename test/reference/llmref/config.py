@@ -8,6 +8,9 @@ import os
 from . import gguf as gguf_file
 
 FAMILIES = ("gpt2", "llama", "qwen2", "qwen3")
+DENSE_FAMILIES = ("cohere", "cohere2", "exaone4", "gemma", "gemma2", "gemma3_text", "glm4", "gpt_neox",
+                  "granite", "internlm2", "ministral3", "mistral", "olmo2", "olmo3", "phi3", "seed_oss",
+                  "smollm3", "stablelm")
 
 # Prefix of the names of GPT-2's tensors, except for lm_head.
 GPT2_PREFIX = "transformer."
@@ -31,10 +34,27 @@ class Config(object):
     mlp_bias                llama: gate, up and down have biases
     max_positions           the trained context
     bos, eos                id or None; list of ids that end a text
+
+    Of the families in families.py:
+    window                  tokens, with itself, that a token attends to in layers that slide; None: all
+    full_every              every n-th layer does not slide; 0: all do
+    local_theta             base of the frequencies of layers that slide, where it differs
+    rotary_dim              leading values of a head that are rotated; None: all
+    attention_scale         of scores; None: head_dim ** -0.5
+    attention_softcap, final_softcap    None, or c: scores and logits x become c tanh(x / c)
+    embedding_scale, residual_scale, logit_scale    factors
+    query_growth            queries are scaled by 1 + query_growth ln(1 + floor(position / original length))
+    output_bias             the output projection of the attention has a bias
+    parallel                both blocks read the same residual stream
     """
 
     def __init__(self, **fields):
-        self.attention_bias = self.mlp_bias = False
+        self.attention_bias = self.mlp_bias = self.output_bias = self.parallel = False
+        self.window = self.local_theta = self.rotary_dim = self.attention_scale = None
+        self.attention_softcap = self.final_softcap = None
+        self.embedding_scale = self.residual_scale = self.logit_scale = 1.0
+        self.full_every = 0
+        self.query_growth = 0.0
         self.rope_theta = self.rope_scaling = self.bos = None
         self.eos = []
         self.__dict__.update(fields)
@@ -42,7 +62,7 @@ class Config(object):
 
     def check(self):
         """Raises ValueError, with the name of the field, for invalid values."""
-        if self.family not in FAMILIES:
+        if self.family not in FAMILIES + DENSE_FAMILIES:
             raise ValueError("model_type is %r, want one of %s" % (self.family, FAMILIES))
         if self.heads % self.kv_heads:
             raise ValueError("%d heads are not a multiple of %d key/value heads"
@@ -56,11 +76,19 @@ class Config(object):
             raise ValueError("%d heads of %d values, %d of them with keys, are not %d values"
                              % (self.heads, self.head_dim, self.kv_heads, self.hidden))
         scaling = self.rope_scaling
-        if scaling is not None and scaling["type"] not in ("linear", "llama3", "divisors"):
+        known = ("linear", "llama3", "divisors", "yarn", "longrope")
+        if scaling is not None and scaling["type"] not in known:
             raise ValueError("rope type is %r, want default, linear or llama3" % scaling["type"])
+
+    def slides(self, layer):
+        """Whether the layer has the window."""
+        return bool(self.window) and (not self.full_every or (layer + 1) % self.full_every != 0)
 
     def weights(self):
         """{Hugging Face name: shape} of every tensor that the model has, in file order."""
+        if self.family in DENSE_FAMILIES:
+            from .families import FAMILIES as classes
+            return classes[self.family].weights_of(self)
         if self.family == "gpt2":
             return self._gpt2_weights()
         q_rows, kv_rows = self.heads * self.head_dim, self.kv_heads * self.head_dim

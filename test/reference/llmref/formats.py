@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Number formats of stored tensors: bytes <-> values, and rounding to a format.
 
-A format is f32, f16, bf16 or one of the block formats of blocks.py. Values are exact: in float32,
-or in float64 for block formats that add two terms.
+A format is f64, f32, f16, bf16 or one of the block formats of blocks.py. Values are exact: in float32,
+or in float64 for block formats that add two terms; those of f64 are rounded to float32.
 """
 
 from collections import namedtuple
@@ -13,7 +13,7 @@ import numpy as np
 from . import blocks
 
 # format -> (values per block, bytes per block)
-FORMATS = dict({"f32": (1, 4), "f16": (1, 2), "bf16": (1, 2)}, **blocks.SIZES)
+FORMATS = dict({"f64": (1, 8), "f32": (1, 4), "f16": (1, 2), "bf16": (1, 2)}, **blocks.SIZES)
 
 
 class Tensor(namedtuple("Tensor", "format shape data")):
@@ -44,8 +44,8 @@ def encode(fmt, values):
     f16 and bf16 round to nearest even."""
     values = np.ascontiguousarray(values, dtype=np.float32)
     size = byte_size(fmt, values.shape)
-    if fmt == "f32":
-        data = values.astype("<f4").tobytes()
+    if fmt in ("f32", "f64"):
+        data = values.astype("<f4" if fmt == "f32" else "<f8").tobytes()
     elif fmt == "f16":
         with np.errstate(over="ignore"):
             data = values.astype("<f2").tobytes()
@@ -62,8 +62,8 @@ def decode(fmt, shape, data):
     if len(data) != byte_size(fmt, shape):
         raise ValueError("%s %s needs %d bytes, got %d"
                          % (fmt, tuple(shape), byte_size(fmt, shape), len(data)))
-    if fmt == "f32":
-        values = np.frombuffer(data, dtype="<f4").astype(np.float32)
+    if fmt in ("f32", "f64"):
+        values = np.frombuffer(data, dtype="<f4" if fmt == "f32" else "<f8").astype(np.float32)
     elif fmt == "f16":
         values = np.frombuffer(data, dtype="<f2").astype(np.float32)
     elif fmt == "bf16":

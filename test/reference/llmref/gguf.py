@@ -19,9 +19,12 @@ _SCALARS = {"u8": (0, "<B"), "i8": (1, "<b"), "u16": (2, "<H"), "i16": (3, "<h")
             "u64": (10, "<Q"), "i64": (11, "<q"), "f64": (12, "<d")}
 _STRING, _ARRAY = 8, 9
 _SCALAR_BY_ID = {number: name for name, (number, _) in _SCALARS.items()}
-_TENSOR_TYPES = {"f32": 0, "f16": 1, "q4_0": 2, "q4_1": 3, "q5_0": 6, "q8_0": 8, "q4_k": 12,
-                 "q5_k": 13, "q6_k": 14, "bf16": 30}
-_FORMAT_BY_ID = {number: fmt for fmt, number in _TENSOR_TYPES.items()}
+TENSOR_TYPES = {"f32": 0, "f16": 1, "q4_0": 2, "q4_1": 3, "q5_0": 6, "q5_1": 7, "q8_0": 8,
+                "q2_k": 10, "q3_k": 11, "q4_k": 12, "q5_k": 13, "q6_k": 14, "iq2_xxs": 16,
+                "iq2_xs": 17, "iq3_xxs": 18, "iq1_s": 19, "iq4_nl": 20, "iq3_s": 21, "iq2_s": 22,
+                "iq4_xs": 23, "f64": 28, "iq1_m": 29, "bf16": 30, "tq1_0": 34, "tq2_0": 35,
+                "mxfp4": 39}
+_FORMAT_BY_ID = {number: fmt for fmt, number in TENSOR_TYPES.items()}
 
 # keys: {key: (type, value)}, type one of _SCALARS, "string", or "[]" + one of these for an array.
 GGUF = namedtuple("GGUF", "keys tensors")
@@ -51,7 +54,7 @@ def write_gguf_parts(path, keys, tensors, parts):
         sizes = tuple(reversed(tensor.shape))
         head += [_string(name), struct.pack("<I", len(sizes)),
                  struct.pack("<%dQ" % len(sizes), *sizes),
-                 struct.pack("<IQ", _TENSOR_TYPES[tensor.format], offset)]
+                 struct.pack("<IQ", TENSOR_TYPES[tensor.format], offset)]
         size = byte_size(tensor.format, tensor.shape)
         offset += size + -size % alignment
     head = b"".join(head)

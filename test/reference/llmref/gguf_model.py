@@ -2,18 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The contents of a model's GGUF file other than weights: keys, formats of tensors, a vocabulary.
 
-The type of a file is a format of formats.py or q4_k_m, the mixture of most published files.
+The type of a file is a format of formats.py, q4_k_m, the mixture of most published files, or mix, in
+which each matrix has one of all formats.
 """
 
 import json
 import os
+import zlib
 
 from . import ops
 from .blocks import SIZES
+from .formats import FORMATS
 
 # general.file_type, the format of most tensors.
-FILE_TYPES = {"f32": 0, "f16": 1, "q4_0": 2, "q4_1": 3, "q8_0": 7, "q5_0": 8, "q4_k": 14,
-              "q4_k_m": 15, "q5_k": 16, "q6_k": 18, "bf16": 32}
+FILE_TYPES = {"f32": 0, "f64": 0, "f16": 1, "q4_0": 2, "q4_1": 3, "q8_0": 7, "q5_0": 8, "q5_1": 9,
+              "q2_k": 10, "q3_k": 12, "q4_k": 14, "q4_k_m": 15, "q5_k": 16, "q6_k": 18,
+              "iq2_xxs": 19, "iq2_xs": 20, "iq3_xxs": 23, "iq1_s": 24, "iq4_nl": 25, "iq3_s": 26,
+              "iq2_s": 28, "iq4_xs": 30, "iq1_m": 31, "bf16": 32, "tq1_0": 36, "tq2_0": 37,
+              "mxfp4": 38, "mix": 1}
 
 
 def tensor_format(config, name, shape, file_type, pure=False):
@@ -24,9 +30,11 @@ def tensor_format(config, name, shape, file_type, pure=False):
     not a multiple of super-blocks are q8_0, and those that are not a multiple of blocks f16."""
     if len(shape) == 1 or name.endswith("wpe.weight"):
         return "f32"
-    if file_type not in SIZES and file_type != "q4_k_m":
+    if file_type not in SIZES and file_type not in ("q4_k_m", "mix"):
         return file_type
     chosen = "q4_k" if file_type == "q4_k_m" else file_type
+    if file_type == "mix":
+        return _of_mix(name, shape)
     table = "transformer.wte.weight" if config.family == "gpt2" else "model.embed_tokens.weight"
     head = table if config.tied else "lm_head.weight"
     if name == head and chosen != "q8_0" and not pure:
@@ -36,6 +44,11 @@ def tensor_format(config, name, shape, file_type, pure=False):
     if shape[-1] % SIZES[chosen][0]:
         chosen = "q8_0"
     return "f16" if shape[-1] % SIZES[chosen][0] else chosen
+
+
+def _of_mix(name, shape):
+    every = sorted(fmt for fmt in FORMATS if shape[-1] % FORMATS[fmt][0] == 0)
+    return every[zlib.crc32(name.encode()) % len(every)]
 
 
 def _takes_more_bits(config, name):

@@ -13,6 +13,7 @@ from collections import namedtuple
 
 import numpy as np
 
+from .blocks import SIZES
 from .formats import round_to
 
 
@@ -68,7 +69,7 @@ def int8_groups(x, group):
 
 EXACT = Rounding()
 
-INTEGERS = ("q8_0", "q4_0", "q4_1", "q5_0", "q4_k", "q5_k", "q6_k", "int8", "int4")
+INTEGERS = tuple(SIZES) + ("int8", "int4")
 COMPILED_INPUTS = dict({fmt: "int8" for fmt in INTEGERS}, bf16="bf16")
 
 

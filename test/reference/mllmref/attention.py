@@ -73,10 +73,12 @@ def repeat_heads(x, heads, axis):
     return np.repeat(x, heads // x.shape[axis], axis=axis)
 
 
-def weights(q, k, scale, causal=True, window=0, sinks=None):
+def weights(q, k, scale, causal=True, window=0, sinks=None, cap=None):
     """q [B, S, H, D], k [B, N, G, D] -> [B, H, S, N]."""
     k = repeat_heads(k, q.shape[2], 2)
     scores = scale * np.einsum("bshd,bnhd->bhsn", q, k)
+    if cap:
+        scores = cap * np.tanh(scores / cap)
     if causal:
         scores = np.where(visible(q.shape[1], k.shape[1], window), scores, -np.inf)
     if sinks is None:
@@ -85,10 +87,10 @@ def weights(q, k, scale, causal=True, window=0, sinks=None):
     return nn.softmax(np.concatenate([scores, column], axis=-1))[..., :-1]
 
 
-def attention(q, k, v, scale, causal=True, window=0, sinks=None):
+def attention(q, k, v, scale, causal=True, window=0, sinks=None, cap=None):
     """-> [B, S, H, V]."""
     v = repeat_heads(v, q.shape[2], 2)
-    return np.einsum("bhsn,bnhv->bshv", weights(q, k, scale, causal, window, sinks), v)
+    return np.einsum("bhsn,bnhv->bshv", weights(q, k, scale, causal, window, sinks, cap), v)
 
 
 def rows(pool, index):
