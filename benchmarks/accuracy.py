@@ -5,7 +5,7 @@
 
     accuracy.py --llmir build/bin/llmir --work DIR [--tokens N] [--only TEXT]... [--json OUT]
     accuracy.py --llmir build/bin/llmir --work DIR --gate
-    accuracy.py --llmir build/bin/llmir --work DIR --llama-cpp LIBRARIES
+    accuracy.py --llmir build/bin/llmir --work DIR --llama-cpp LIBRARIES [--all]
 
 Held-out text is evaluated by three models: the float64 reference of the checkpoint as stored (the
 base), llmir with the weights and the KV cache in a format, and a NumPy model of the same weights
@@ -58,10 +58,15 @@ Case = namedtuple("Case", "gguf quantize kv")
 CASES = (
     [Case("bf16", None, kv) for kv in ("bf16", "f16", "f32", "q8")]
     + [Case(file_type, None, "bf16") for file_type in
-       ("f32", "f16", "q8_0", "q4_0", "q4_1", "q4_k", "q5_k", "q6_k", "q4_k_m")]
+       ("f32", "f16", "q8_0", "q4_0", "q4_1", "q2_k", "q4_k", "q5_k", "q6_k", "q4_k_m", "iq4_xs",
+        "mxfp4")]
     + [Case(None, scheme, "bf16") for scheme in
        ("q8", "q4", "int8", "int4:g32:asym", "int4:g64", "int4:g64:asym", "int4:g128",
         "int4:g128:asym")])
+# With --all.
+MORE_CASES = [Case(file_type, None, "bf16") for file_type in
+              ("q5_0", "q5_1", "q3_k", "iq4_nl", "iq3_s", "iq3_xxs", "iq2_s", "iq2_xs", "iq2_xxs",
+               "iq1_m", "iq1_s", "tq1_0", "tq2_0")]
 
 
 def label(case):
@@ -229,6 +234,7 @@ def main():
     parser.add_argument("--work", required=True, help="a directory for models and logits")
     parser.add_argument("--tokens", type=int, default=6 * CONTEXT, help="default %(default)s")
     parser.add_argument("--only", action="append", help="rows whose label contains this")
+    parser.add_argument("--all", action="store_true", help="all types of GGUF")
     parser.add_argument("--json", metavar="OUT", help="also write the rows there")
     parser.add_argument("--gate", action="store_true", help="fail if a bound is exceeded")
     parser.add_argument("--llama-cpp", metavar="DIR", help="compare with these libraries")
@@ -241,7 +247,7 @@ def main():
         "weights", "KLD", "99 %", "top-1", "NumPy", "arithmetic", "NumPy", "between", "llama.cpp",
         "artifact"))
     rows, failed = {}, 0
-    for case in CASES:
+    for case in CASES + MORE_CASES if options.all else CASES:
         if options.only and not any(text in label(case) for text in options.only):
             continue
         f = rows[label(case)] = measurement.row(case)

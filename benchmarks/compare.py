@@ -45,7 +45,9 @@ from peers import EngineFailed, KV_TYPES, LlamaBench, LlamaCppLibrary, Llmir, Te
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SHAPES = ("tinyllama-1.1b", "llama-3.2-1b", "qwen2.5-0.5b", "stories-15m")
-FILE_TYPES = ("bf16", "f16", "q8_0", "q4_0", "q4_1", "q4_k_m", "q4_k", "q5_k", "q6_k")
+FILE_TYPES = ("bf16", "f16", "q8_0", "q4_0", "q4_1", "q5_0", "q5_1", "q4_k_m", "q2_k", "q3_k", "q4_k",
+              "q5_k", "q6_k", "iq4_nl", "iq4_xs", "iq3_s", "iq3_xxs", "iq2_s", "iq2_xs", "iq2_xxs",
+              "iq1_m", "iq1_s", "tq1_0", "tq2_0", "mxfp4")
 
 # A model and a way to run it.
 Case = namedtuple("Case", "shape type threads prompt gen depth sequences level kv")

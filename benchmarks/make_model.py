@@ -12,8 +12,8 @@ same seed gives the same weights in each container, before they are rounded to i
     benchmarks/make_model.py --shape llama-3.2-1b --type q4_k_m --out /tmp/llama-1b-q4_k_m.gguf
     benchmarks/make_model.py --checkpoint models/demo --type q8_0 --out /tmp/demo-q8_0.gguf
 
-Types: f32, f16, bf16 for both; q8_0, q4_0, q4_1, q5_0, q4_k, q5_k, q6_k and the mixture q4_k_m for
-GGUF. As in files of llama.cpp, the output projection of a file of few bits is Q6_K, unless --pure.
+Types: f32, f16, bf16 for both; for GGUF also f64, all block types (test/reference/llmref), the
+mixture q4_k_m, and mix, in which each matrix has one of all types. As in files of llama.cpp, the output projection of a file of few bits is Q6_K, unless --pure.
 Rows that are not multiples of the blocks of K-quants (as in Qwen2.5-0.5B) are Q8_0.
 """
 import argparse

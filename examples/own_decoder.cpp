@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A decoder of one's own, which no family of the compiler knows: traced here,
-// compiled and served as any other model is.
+// A custom decoder that is not a model family of the compiler: traced here,
+// compiled and served like any other model.
 //
 //   own_decoder DIRECTORY GRAPH.mlir
 //   llmir compile DIRECTORY --graph GRAPH.mlir -o own.llmir
@@ -16,9 +16,9 @@
 // DIRECTORY contains the parameters (model.safetensors), the tokenizer, and a
 // config.json with vocab_size, max_position_embeddings and the special tokens.
 //
-// What is its own: attention whose output is gated by the layer's input, a
-// mixture of experts with squared ReLUs, a scale on both residuals, and logits
-// that a soft cap bounds.
+// Its special features: attention whose output is gated by the layer's input, a
+// mixture of experts with squared ReLUs, scaled residuals, and soft-capped
+// logits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -97,8 +97,8 @@ private:
   nn::Linear up, down;
 };
 
-/// The experts that the router chooses for a token, by their shares: x [T,
-/// hidden] -> same shape. All experts are computed; those that are not chosen
+/// The weighted sum of the experts that the router selects for a token: x [T,
+/// hidden] -> same shape. All experts are computed; those that are not selected
 /// have the share 0.
 class Mixture : public nn::Module {
 public:

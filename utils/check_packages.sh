@@ -82,6 +82,7 @@ check "the new system's lists of packages" inside apt-get update -q
 check "llmir is installed" install_packages "$(package llmir)"
 check "without LLVM" has_no_llvm
 check "llmir run ARTIFACT" says "$wanted" inside llmir run /llmir/demo.llmir "$prompt" -n 12 --temp 0
+check "llmir pull" refuses_with "127.0.0.1" inside env HF_ENDPOINT=https://127.0.0.1:1 llmir pull org/name
 check "a checkpoint is refused" refuses_with "install the package llmir-compiler" inside llmir run /llmir/demo "$prompt"
 
 #===--- Compiling ------------------------------------------------------------===#

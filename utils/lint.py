@@ -28,9 +28,13 @@ AREAS = (
     ("Support", ("include/llmir/Support", "lib/Support"), ()),
     ("Checkpoint", ("include/llmir/Checkpoint", "lib/Checkpoint"), ("Support",)),
     ("Tokenizer", ("include/llmir/Tokenizer", "lib/Tokenizer"), ("Support",)),
+    ("ChatTemplate", ("include/llmir/ChatTemplate", "lib/ChatTemplate"), ("Support",)),
+    ("ChatTemplateGGUF", ("include/llmir/ChatTemplate/FromGGUF.h", "lib/ChatTemplate/FromGGUF.cpp"),
+     ("Support", "Checkpoint", "ChatTemplate")),
     ("TokenizerGGUF", ("include/llmir/Tokenizer/FromGGUF.h", "lib/Tokenizer/FromGGUF.cpp"),
      ("Support", "Checkpoint", "Tokenizer")),
     ("Artifact", ("include/llmir/Artifact", "lib/Artifact"), ("ABI", "Support")),
+    ("Hub", ("include/llmir/Hub", "lib/Hub"), ("Support",)),
     ("RuntimeCache", ("include/mlir/Dialect/LLM/Runtime", "lib/Dialect/LLM/Runtime"), ("ABI", "Support")),
     ("RuntimeBridge", ("lib/Dialect/LLM/Runtime/TypeBridge.cpp",), ("RuntimeCache",)),
     ("Runtime", ("include/llmir/Runtime", "lib/Runtime"), ("ABI", "Support", "Artifact", "RuntimeCache")),
@@ -39,6 +43,7 @@ AREAS = (
     ("Dialect", ("include/llmir/Dialect", "lib/Dialect"), ()),
     ("LLM", ("include/mlir/Dialect/LLM/IR", "lib/Dialect/LLM/IR"), ("Support",)),
     ("MLLM", ("include/llmir/Dialect/MLLM", "lib/Dialect/MLLM"), ("ABI", "Support", "LLM")),
+    ("PrecompiledDialects", ("lib/Dialect/PrecompiledDialects.h",), ("Dialect", "LLM", "MLLM")),
     ("Interpreter", ("include/llmir/Interpreter", "lib/Interpreter"),
      ("Support", "Reference", "Dialect", "LLM", "MLLM")),
     ("MLLMTransforms", ("include/llmir/Dialect/MLLM/Transforms", "lib/Dialect/MLLM/Transforms"),
@@ -61,20 +66,20 @@ AREAS = (
     ("Pipelines", ("include/llmir/Pipelines", "lib/Pipelines"),
      ("Dialect", "LLM", "MLLM", "MLLMTransforms", "LLMTransforms", "Conversion", "Codegen")),
     ("Driver", ("include/llmir/Driver", "lib/Driver"),
-     ("ABI", "Support", "Checkpoint", "Tokenizer", "TokenizerGGUF", "Artifact", "Dialect", "LLM", "MLLM",
-      "MLLMTransforms", "MLLMText", "Frontend", "Export", "Codegen", "Target", "Packing", "PackingProgram",
+     ("ABI", "Support", "Checkpoint", "Tokenizer", "TokenizerGGUF", "ChatTemplate", "ChatTemplateGGUF", "Artifact",
+      "Dialect", "LLM", "MLLM", "MLLMTransforms", "MLLMText", "Frontend", "Export", "Codegen", "Target", "Packing", "PackingProgram",
       "Pipelines", "llmir-c/Compiler.h")),
     ("Execution", ("include/llmir/Execution", "include/mllm/ir/Executable.h", "lib/Execution"),
      ("ABI", "Support", "Checkpoint", "Artifact", "Runtime", "Reference", "Dialect", "LLM", "MLLM", "Interpreter",
       "MLLMTransforms", "LLMTransforms", "Frontend", "Conversion", "Codegen", "Target", "Packing", "PackingProgram",
       "Pipelines")),
     ("llmir", ("tools/llmir",),
-     ("ABI", "Support", "Checkpoint", "Tokenizer", "TokenizerGGUF", "Artifact", "Runtime", "Serving",
-      "llmir-c/Compiler.h", "llmir/Driver/Stages.def")),
+     ("ABI", "Support", "Checkpoint", "Tokenizer", "TokenizerGGUF", "ChatTemplate", "ChatTemplateGGUF", "Artifact", "Hub",
+      "Runtime", "Serving", "llmir-c/Compiler.h", "llmir/Driver/Stages.def")),
 )
 # These must not include MLIR or LLVM, so that models run without them.
-WITHOUT_IR = ("ABI", "Support", "Checkpoint", "Tokenizer", "TokenizerGGUF", "Artifact", "RuntimeCache", "Runtime",
-              "Serving", "Reference", "Packing", "llmir")
+WITHOUT_IR = ("ABI", "Support", "Checkpoint", "Tokenizer", "ChatTemplate", "ChatTemplateGGUF", "TokenizerGGUF",
+              "Artifact", "Hub", "RuntimeCache", "Runtime", "Serving", "Reference", "Packing", "llmir")
 
 
 def tracked_files():

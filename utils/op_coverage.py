@@ -47,6 +47,24 @@ def run_lines(text):
     return [re.sub(r"\\\n(?://)?\s*(?:RUN:)?", " ", line) for line in lines]
 
 
+# What fills an empty column, by column.
+REMEDIES = {
+    "types": "infer them (InferTypeOpInterface)",
+    "reference": "evaluate it in lib/Interpreter",
+    "bound": "the base class of linalg ops states it",
+    "canonicalization": "add a fold or a pattern",
+    "lowering": "add a row to the table of lib/Conversion/MLLMToLLM",
+    "CPU lowering": "add a row to the table of lib/Conversion/LLMToProgram, or a pattern of -llm-lowering",
+    "in a step": "add a rule to lib/Conversion/MLLMToLLM/TokenDimensions.cpp",
+    "round trip": "use it in a test with --verify-roundtrip",
+    "three syntaxes": "use it in a test with --mlir-print-op-generic and --emit-bytecode, as in test/Dialect/MLLM",
+    "notation": "use it in a .mlir file of test/Dialect/MLLM whose name lacks 'invalid'",
+    "negative tests": "name its rules in tests, '// RULE: op.c1'",
+    "NumPy": "add a case to test/Interpreter/MLLM",
+    "executed by": "use it in a test with llmir-translate --compare, as in test/Execution",
+}
+
+
 class Tests:
     """The tests by path, with the IR that scripts generate for them."""
 
@@ -203,7 +221,10 @@ class Dialect:
         for name, cells in table.items():
             for column, cell in cells.items():
                 if not cell:
-                    yield f"{name}: no {column}"
+                    remedy = REMEDIES.get(column, "describe its rules")
+                    given = self.reasons.get(column)
+                    instead = f", or give a reason under '{column}' in {self.reasons_path}" if given else ""
+                    yield f"{name}: the column '{column}' is empty: {remedy}{instead}"
         yield from self.undocumented()
         for column, given in self.reasons.items():
             for key in given:

@@ -253,7 +253,9 @@ def check_tests(known):
             tested.add(rule)
     for rule in known:
         if rule not in tested:
-            yield f"{rule} ({known[rule]}): no test says '// RULE: {rule}'"
+            written = rule[len("mllm/"):] if rule.startswith("mllm/") else rule
+            folder = " below a directory MLLM" if rule.startswith("mllm/") else ""
+            yield f"{rule} ({known[rule].rstrip(';.')}): no test{folder} says '// RULE: {written}'"
 
 
 def check_clauses(known, classes, source):

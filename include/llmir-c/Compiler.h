@@ -39,9 +39,9 @@ typedef struct LLMIRCompileOptions {
   const char *program;  ///< Text of a program to compile instead of the model's
                         ///< own, or null. Quantization, KV type, context and
                         ///< budget are then those of the .llmir file.
-  const char *graph;    ///< Text of a traced model to compile instead of what
-                        ///< the model's family makes, or null. The model gives
-                        ///< its parameters and its tokenizer.
+  const char *graph;    ///< Text of a traced model to compile instead of the
+                        ///< model's family, or null. The model provides the
+                        ///< parameters and the tokenizer.
   const char *output;   ///< Path of the .llmir file; null with emit.
   const char *target;   ///< Comma-separated CPU levels: "native" (default),
                         ///< "x86-64", "x86-64-v3", "aarch64+", …

@@ -105,16 +105,17 @@ def LLM_QuantizedTensorType : LLM_Type<"QuantizedTensor", "quantized_tensor"> {
     it holds integers of `numBits` bits.
 
     `format` names a stored block format (a row of TensorFormats.def: `q8_0`,
-    `q4_0`, `q4_1`, `q4_k`, `q5_k`, `q6_k`). Scales are then stored inside the
+    `q4_k`, `iq4_xs`, `mxfp4` and others). Scales are then stored inside the
     blocks, as in the checkpoint, and `groupSize` is the number of elements per
-    block. A format that adds a minimum to each group is asymmetric.
+    block. A format that adds a minimum to each group is asymmetric. The
+    elements of some formats are indexes of a codebook (Codebooks.def).
 
     The parser also accepts `[4096 x 4096]` for `[4096, 4096]`, and
     `symmetric|asymmetric` and `per_channel|per_tensor` for `true|false`.
 
     Fails verification when
     - c1: the element type is not a signless i4, i8 or i16, nor, in a block
-      format, i5 or i6;
+      format, i2, i3, i5 or i6;
     - c2: `numBits` is not between 2 and the bit width of the element type, or,
       in a block format, is not equal to it;
     - c3: the shape is empty or a dimension is not positive;
@@ -129,7 +130,7 @@ def LLM_QuantizedTensorType : LLM_Type<"QuantizedTensor", "quantized_tensor"> {
     format = q8_0>`
   }];
   let parameters = (ins
-    TypeParameter<"::mlir::Type", "Storage element type: i4, i8 or i16; also i5 or i6 in block formats">:$elementType,
+    TypeParameter<"::mlir::Type", "Storage element type: i4, i8 or i16; also i2, i3, i5 or i6 in block formats">:$elementType,
     ArrayRefParameter<"int64_t", "Shape of the represented tensor; [N, K] for a weight with N outputs and K inputs">:$shape,
     AttrOrTypeParameter<"bool", "True if there are no zero points">:$isSymmetric,
     AttrOrTypeParameter<"bool", "True if each index of quantAxis has its own scale">:$isPerChannel,
