@@ -22,34 +22,11 @@
 #include <fcntl.h>
 #include <map>
 #include <new>
-#include <set>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 using namespace llmir;
 using namespace llmir::hub;
-
-/// The sum of `bytesOf(file)` over the files with different contents.
-template <typename BytesOf>
-static uint64_t sumOfBlobs(const std::vector<PlannedFile> &files,
-                           BytesOf bytesOf) {
-  std::set<std::string_view> counted;
-  uint64_t bytes = 0;
-  for (const PlannedFile &file : files)
-    if (counted.insert(file.entry.hash).second)
-      bytes += bytesOf(file);
-  return bytes;
-}
-
-uint64_t PullPlan::totalBytes() const {
-  return sumOfBlobs(files,
-                    [](const PlannedFile &file) { return file.entry.size; });
-}
-
-uint64_t PullPlan::presentBytes() const {
-  return sumOfBlobs(files,
-                    [](const PlannedFile &file) { return file.presentBytes; });
-}
 
 bool hub::canPull() { return true; }
 
@@ -239,10 +216,7 @@ static Expected<PullResult> run(const PullPlan &plan, const Settings &settings,
   const std::string &repository = plan.reference.repository;
   LLMIR_RETURN_IF_ERROR(makeFolder(cache.repositoryFolder(repository)));
 
-  const uint64_t cachedBytes =
-      sumOfBlobs(plan.files, [](const PlannedFile &file) {
-        return file.isCached ? file.entry.size : 0;
-      });
+  const uint64_t cachedBytes = plan.cachedBytes();
   DownloadRequest request;
   request.repository = repository;
   request.commit = plan.commit;

@@ -59,9 +59,11 @@ struct PullPlan {
   std::string model; ///< As FileChoice::model.
   std::string cache; ///< The root of the cache.
 
-  /// Of files with the same content, one is counted.
+  /// Bytes of all files, of what the cache has of them, and of those that are
+  /// complete there. Of files with the same content, one is counted.
   uint64_t totalBytes() const;
   uint64_t presentBytes() const;
+  uint64_t cachedBytes() const;
 };
 
 struct PullResult {
