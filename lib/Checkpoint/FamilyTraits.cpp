@@ -8,6 +8,8 @@
 
 #include "FamilyTraits.h"
 
+#include "llmir/Support/NearestNames.h"
+
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -79,49 +81,12 @@ const FamilyTraits *llmir::findFamily(std::string_view architecture) {
   return nullptr;
 }
 
-/// The least number of insertions, deletions and replacements of characters
-/// that turn one name into the other.
-static size_t editDistance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j)
-    row[j] = j;
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i + 1);
-    for (size_t j = 0; j < b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
-    }
-  }
-  return row.back();
-}
-
-/// How much a supported name differs from the one in the file. The names of a
-/// vendor's models have a common start.
-static int64_t difference(std::string_view name, std::string_view known) {
-  size_t common = 0;
-  while (common < name.size() && common < known.size() &&
-         name[common] == known[common])
-    ++common;
-  return static_cast<int64_t>(editDistance(name, known)) -
-         2 * static_cast<int64_t>(common);
-}
-
 static std::string nearest(std::string_view name,
                            std::string_view FamilyTraits::*member) {
-  constexpr size_t longest = 64; // Of a name from a file.
-  name = name.substr(0, longest);
   std::vector<std::string_view> names;
   for (const FamilyTraits &row : table)
-    if (std::find(names.begin(), names.end(), row.*member) == names.end())
-      names.push_back(row.*member);
-  std::sort(names.begin(), names.end(),
-            [&](std::string_view a, std::string_view b) {
-              return std::pair(difference(name, a), a) <
-                     std::pair(difference(name, b), b);
-            });
-  return std::string(names[0]) + ", " + std::string(names[1]) + " and " +
-         std::string(names[2]);
+    names.push_back(row.*member);
+  return nearestNames(name, std::move(names));
 }
 
 std::string llmir::nearestModelTypes(std::string_view name) {

@@ -9,6 +9,8 @@
 #include "PreTokenizerNames.h"
 #include "Sources.h"
 
+#include "llmir/Support/NearestNames.h"
+
 #include <algorithm>
 
 namespace llmir {
@@ -247,33 +249,11 @@ const NamedPreTokenizer *findPreTokenizer(std::string_view name) {
   return nullptr;
 }
 
-/// The number of characters to insert, remove or replace.
-static size_t editDistance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j)
-    row[j] = j;
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (size_t j = 0; j < b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i] != b[j]);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
-
 std::string nearestPreTokenizers(std::string_view name) {
-  name = name.substr(0, 64);
-  std::vector<std::pair<size_t, std::string_view>> byDistance;
+  std::vector<std::string_view> names;
   for (const NamedPreTokenizer &entry : namedPreTokenizers())
-    byDistance.push_back({editDistance(name, entry.name), entry.name});
-  std::sort(byDistance.begin(), byDistance.end());
-  std::string names;
-  for (size_t i = 0; i < 3; ++i)
-    names += (i == 0 ? "" : ", ") + std::string(byDistance[i].second);
-  return names;
+    names.push_back(entry.name);
+  return nearestNames(name, std::move(names));
 }
 
 } // namespace llmir
