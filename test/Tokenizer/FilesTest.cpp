@@ -23,18 +23,6 @@ using namespace llmir;
 
 namespace {
 
-using Ids = std::vector<int32_t>;
-
-Ids encode(const Expected<Tokenizer> &tokenizer, const std::string &text) {
-  if (!tokenizer) {
-    ADD_FAILURE() << tokenizer.status().message();
-    return {};
-  }
-  Expected<Ids> ids = tokenizer->encode(text);
-  EXPECT_TRUE(ids) << ids.status().message();
-  return ids ? *ids : Ids();
-}
-
 std::string base64(const std::string &bytes) {
   constexpr char digits[] =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -24,18 +24,6 @@ using namespace llmir;
 
 namespace {
 
-using Ids = std::vector<int32_t>;
-
-Ids encode(const Expected<Tokenizer> &tokenizer, const std::string &text) {
-  if (!tokenizer) {
-    ADD_FAILURE() << tokenizer.status().message();
-    return {};
-  }
-  Expected<Ids> ids = tokenizer->encode(text);
-  EXPECT_TRUE(ids) << ids.status().message();
-  return ids ? *ids : Ids();
-}
-
 /// decode() and the stream agree.
 std::string decode(const Expected<Tokenizer> &tokenizer, const Ids &ids) {
   if (!tokenizer)

@@ -21,8 +21,6 @@ using namespace llmir;
 
 namespace {
 
-using Ids = std::vector<int32_t>;
-
 /// The tokenizers of the test data, or the tiny ones alone.
 std::vector<std::pair<std::string, Tokenizer>> allTokenizers() {
   std::vector<std::pair<std::string, Tokenizer>> list;

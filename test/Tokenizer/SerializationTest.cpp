@@ -19,7 +19,6 @@ using namespace llmir;
 
 namespace {
 
-using Ids = std::vector<int32_t>;
 using Bytes = std::vector<uint8_t>;
 
 std::vector<Tokenizer> tinyTokenizers() {

@@ -24,6 +24,7 @@
 #include <random>
 #include <string>
 #include <sys/stat.h>
+#include <vector>
 
 namespace llmir {
 
@@ -36,6 +37,20 @@ inline std::string testData(const std::string &path) {
       path;
   struct stat info;
   return stat(full.c_str(), &info) == 0 ? full : std::string();
+}
+
+using Ids = std::vector<int32_t>;
+
+/// The ids of `text`, a failure of the test if there are none.
+inline Ids encode(const Expected<Tokenizer> &tokenizer,
+                  const std::string &text) {
+  if (!tokenizer) {
+    ADD_FAILURE() << tokenizer.status().message();
+    return {};
+  }
+  Expected<Ids> ids = tokenizer->encode(text);
+  EXPECT_TRUE(ids) << ids.status().message();
+  return ids ? *ids : Ids();
 }
 
 /// A small byte-level tokenizer.json, GPT-2's kind: the 256 byte tokens, a few

@@ -21,8 +21,6 @@ using namespace llmir;
 
 namespace {
 
-using Ids = std::vector<int32_t>;
-
 Ids encode(const Tokenizer &tokenizer, const std::string &text,
            EncodeOptions options = {}) {
   Expected<Ids> ids = tokenizer.encode(text, options);

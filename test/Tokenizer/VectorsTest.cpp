@@ -23,8 +23,6 @@ using namespace llmir;
 
 namespace {
 
-using Ids = std::vector<int32_t>;
-
 std::vector<Json> readLines(const std::string &path) {
   std::ifstream in(path);
   std::vector<Json> lines;

@@ -24,8 +24,6 @@ using namespace llmir;
 
 namespace {
 
-using Ids = std::vector<int32_t>;
-
 Ids encode(const Tokenizer &tokenizer, const std::string &text) {
   Expected<Ids> ids = tokenizer.encode(text);
   EXPECT_TRUE(ids) << ids.status().message();
