@@ -229,7 +229,7 @@ std::string PercentFormatter::convert(const Value &value, FormatSpec &spec,
   return formatString(heap, text, spec);
 }
 
-/// Formats the conversion at `at`, behind its %.
+/// Formats the conversion at `at`, after its %.
 void PercentFormatter::formatOne() {
   FormatSpec spec;
   std::optional<Value> value;

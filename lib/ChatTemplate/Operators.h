@@ -105,7 +105,7 @@ Value unaryPlus(Heap &heap, const Value &value);
 /// value[index]: nothing where Python raises TypeError or LookupError.
 std::optional<Value> subscript(Heap &heap, const Value &value,
                                const Value &index);
-/// value[start:stop:step]; Missing stands for an omitted part.
+/// value[start:stop:step]; an omitted part is Missing.
 Value slice(Heap &heap, const Value &value, const Value &start,
             const Value &stop, const Value &step);
 

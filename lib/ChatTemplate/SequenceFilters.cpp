@@ -254,7 +254,7 @@ Value random(Interpreter &interpreter, CallArguments &arguments) {
         "'" + typeName(bound[0]) + "' object is not subscriptable");
 }
 
-/// The arguments behind the first `count` ones, and a place for the item.
+/// The arguments after the first `count` ones, and a place for the item.
 static CallArguments restOf(const CallArguments &arguments, size_t count) {
   CallArguments rest;
   rest.positional.emplace_back();

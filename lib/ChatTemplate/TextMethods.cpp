@@ -135,7 +135,7 @@ Value allOrEmpty(Interpreter &interpreter, const Value &self,
 struct Window {
   std::string_view text;
   int64_t start; ///< In characters.
-  bool isValid;  ///< False if it starts behind the end.
+  bool isValid;  ///< False if it starts after the end.
 };
 
 int64_t bound(const Value &value, int64_t otherwise) {
