@@ -13,6 +13,7 @@
 #include "Safetensors.h"
 
 #include "llmir/Support/Json.h"
+#include "llmir/Support/Text.h"
 
 #include <algorithm>
 #include <cstring>
@@ -28,11 +29,6 @@ namespace {
 constexpr const char *configName = "config.json";
 constexpr const char *generationName = "generation_config.json";
 constexpr JsonLimits configLimits = {uint64_t(4) << 20, /*maxDepth=*/64};
-
-bool endsWith(std::string_view text, std::string_view suffix) {
-  return text.size() >= suffix.size() &&
-         text.substr(text.size() - suffix.size()) == suffix;
-}
 
 /// Formats that can execute code when they are loaded.
 bool isPickle(std::string_view name) {

@@ -12,6 +12,7 @@
 
 #include "llmir/Dialect/MLLM/StoredFormat.h"
 #include "llmir/Support/Json.h"
+#include "llmir/Support/Text.h"
 #include "mllm/models/Families.h"
 
 using namespace llmir;
@@ -25,10 +26,6 @@ static constexpr std::string_view modelPrefix = "model.";
 static constexpr std::string_view otherParts[] = {
     "vision_tower.", "multi_modal_projector.", "model.vision_tower.",
     "model.multi_modal_projector."};
-
-static bool startsWith(std::string_view text, std::string_view start) {
-  return text.substr(0, start.size()) == start;
-}
 
 /// The tensor of the text part of a multimodal model, which has been named in
 /// two ways.

@@ -9,10 +9,10 @@
 #include "llmir/Hub/FileChoice.h"
 
 #include "llmir/Support/Json.h"
+#include "llmir/Support/Text.h"
 
 #include <algorithm>
 #include <cctype>
-#include <cstdio>
 #include <map>
 #include <optional>
 #include <set>
@@ -49,32 +49,8 @@ static const char *const companionNames[] = {
     "1_Pooling/config.json",
 };
 
-static bool endsWith(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() &&
-         text.substr(text.size() - end.size()) == end;
-}
-
-static std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char &c : result)
-    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
-}
-
 static std::string_view lastComponent(std::string_view path) {
   return path.substr(path.rfind('/') + 1); // npos + 1 is 0.
-}
-
-static std::string sizeText(uint64_t bytes) {
-  static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
-  auto value = static_cast<double>(bytes);
-  size_t unit = 0;
-  for (; value >= 1000 && unit < 4; ++unit)
-    value /= 1000;
-  char text[32];
-  std::snprintf(text, sizeof text, "%.*f %s", unit == 0 || value >= 100 ? 0 : 1,
-                value, units[unit]);
-  return text;
 }
 
 namespace {
@@ -86,6 +62,8 @@ using Paths = std::map<std::string_view, size_t>;
 struct SplitName {
   std::string stem;
   int64_t part = 1, count = 1;
+  /// "stem-00001-of-00001.gguf" may be beside "stem.gguf", another model.
+  bool isPart = false;
 };
 
 /// A model in one GGUF file, or in several parts.
@@ -116,14 +94,15 @@ static SplitName splitName(std::string_view path) {
     auto part = fiveDigits(path.substr(path.size() - tail + 1, 5));
     auto count = fiveDigits(path.substr(path.size() - 5));
     if (part && count && *part >= 1 && *part <= *count)
-      return {std::string(path.substr(0, path.size() - tail)), *part, *count};
+      return {std::string(path.substr(0, path.size() - tail)), *part, *count,
+              true};
   }
-  return {std::string(path), 1, 1};
+  return {std::string(path), 1, 1, false};
 }
 
 /// True for GGUF files that are no language model of their own.
 static bool isAuxiliary(std::string_view path) {
-  const std::string name = lower(lastComponent(path));
+  const std::string name = lowerCase(lastComponent(path));
   for (const char *word : {"mmproj", "imatrix"})
     if (name.find(word) != name.npos)
       return true;
@@ -136,14 +115,14 @@ static bool isAuxiliary(std::string_view path) {
 /// The models in GGUF files, by stem and number of parts.
 static std::vector<GGUFModel>
 ggufModels(const std::vector<FileEntry> &listing) {
-  std::map<std::pair<std::string, int64_t>, GGUFModel> models;
+  std::map<std::pair<std::string, int64_t>, GGUFModel> models; // 0: whole.
   for (size_t i = 0; i < listing.size(); ++i) {
     const std::string &path = listing[i].path;
-    if (path.size() <= 5 || !endsWith(lower(path), ".gguf") ||
+    if (path.size() <= 5 || !endsWith(lowerCase(path), ".gguf") ||
         isAuxiliary(path))
       continue;
     SplitName name = splitName(path);
-    GGUFModel &model = models[{name.stem, name.count}];
+    GGUFModel &model = models[{name.stem, name.isPart ? name.count : 0}];
     model.stem = name.stem;
     model.count = name.count;
     model.parts.emplace(name.part, i);
@@ -162,7 +141,7 @@ static std::string quantizationOf(const std::string &stem) {
   while (!rest.empty()) {
     const size_t start = rest.find_last_of("-./") + 1;
     std::string_view word = rest.substr(start);
-    const std::string text = lower(word);
+    const std::string text = lowerCase(word);
     auto digitAt = [&](size_t at) {
       return text.size() > at &&
              std::isdigit(static_cast<unsigned char>(text[at]));
@@ -175,7 +154,8 @@ static std::string quantizationOf(const std::string &stem) {
         text.compare(0, 5, "mxfp4") == 0 || text.compare(0, 5, "nvfp4") == 0;
     if (!word.empty() && fits) {
       const bool isDynamic =
-          start >= 4 && lower(rest.substr(start - 4, 4)).compare("-ud-") == 0;
+          start >= 4 &&
+          lowerCase(rest.substr(start - 4, 4)).compare("-ud-") == 0;
       return (isDynamic ? "UD-" : "") + std::string(word);
     }
     if (start == 0)
@@ -192,15 +172,15 @@ static std::string choicesText(const std::vector<GGUFModel> &models,
   constexpr size_t mostShown = 40;
   std::map<std::string, int> uses;
   for (const GGUFModel &model : models)
-    ++uses[lower(quantizationOf(model.stem))];
+    ++uses[lowerCase(quantizationOf(model.stem))];
   std::string text;
   for (size_t i = 0; i < models.size() && i < mostShown; ++i) {
     const GGUFModel &model = models[i];
     std::string name = quantizationOf(model.stem);
-    if (name.empty() || uses[lower(name)] > 1)
+    if (name.empty() || uses[lowerCase(name)] > 1)
       name = printable(listing[model.parts.begin()->second].path);
-    text +=
-        (text.empty() ? "" : ", ") + name + " (" + sizeText(model.size) + ")";
+    text += (text.empty() ? "" : ", ") + name + " (" +
+            formatBytes(static_cast<double>(model.size)) + ")";
   }
   if (models.size() > mostShown)
     text += " and " + std::to_string(models.size() - mostShown) + " more";
@@ -210,7 +190,7 @@ static std::string choicesText(const std::vector<GGUFModel> &models,
 /// True if the stem contains the tag as a word: no letter or digit before it,
 /// and the end, '-', '.' or '/' after it ("Q4_K" is not "Q4_K_M").
 static bool hasTag(const std::string &stem, const std::string &tag) {
-  const std::string text = lower(stem);
+  const std::string text = lowerCase(stem);
   for (size_t at = text.find(tag); at != text.npos;
        at = text.find(tag, at + 1)) {
     const size_t end = at + tag.size();
@@ -229,10 +209,10 @@ static bool hasTag(const std::string &stem, const std::string &tag) {
 /// anywhere in the name.
 static std::vector<GGUFModel> matching(const std::vector<GGUFModel> &models,
                                        const std::string &selector) {
-  const std::string tag = lower(selector);
+  const std::string tag = lowerCase(selector);
   std::vector<GGUFModel> exact, loose;
   for (const GGUFModel &model : models) {
-    if (lower(quantizationOf(model.stem)) == tag)
+    if (lowerCase(quantizationOf(model.stem)) == tag)
       exact.push_back(model);
     else if (hasTag(model.stem, tag))
       loose.push_back(model);
@@ -333,21 +313,34 @@ chooseSafetensors(const std::vector<FileEntry> &listing, const Paths &paths,
 // Selection
 //===----------------------------------------------------------------------===//
 
-/// The file with this path, or the only one with this name; nullopt if there
-/// is none.
-static std::optional<size_t> fileNamed(const std::vector<FileEntry> &listing,
-                                       const Paths &paths,
-                                       const std::string &name) {
+/// The file with this path, else those with this name.
+static std::vector<size_t> filesNamed(const std::vector<FileEntry> &listing,
+                                      const Paths &paths,
+                                      const std::string &name) {
   if (auto found = paths.find(name); found != paths.end())
-    return found->second;
-  std::optional<size_t> only;
+    return {found->second};
+  std::vector<size_t> files;
   for (size_t i = 0; i < listing.size(); ++i)
-    if (lastComponent(listing[i].path) == name) {
-      if (only)
-        return std::nullopt;
-      only = i;
-    }
-  return only;
+    if (lastComponent(listing[i].path) == name)
+      files.push_back(i);
+  return files;
+}
+
+/// The failure for a name that several directories have.
+static Status ambiguousFile(const std::vector<FileEntry> &listing,
+                            const std::vector<size_t> &files,
+                            const ModelReference &reference) {
+  constexpr size_t mostShown = 10;
+  std::string choices;
+  for (size_t i = 0; i < files.size() && i < mostShown; ++i)
+    choices += (i ? ", " : "") + printable(listing[files[i]].path);
+  if (files.size() > mostShown)
+    choices += " and " + std::to_string(files.size() - mostShown) + " more";
+  return Status(StatusCode::NotFound,
+                "'" + printable(reference.selector) + "' names " +
+                    std::to_string(files.size()) + " files of " +
+                    reference.repository,
+                "choose one of " + choices);
 }
 
 static Expected<FileChoice>
@@ -355,12 +348,15 @@ chooseSelected(const std::vector<FileEntry> &listing, const Paths &paths,
                const std::vector<GGUFModel> &models,
                const ModelReference &reference) {
   const std::string &selector = reference.selector;
-  if (auto file = fileNamed(listing, paths, selector)) {
+  const std::vector<size_t> files = filesNamed(listing, paths, selector);
+  if (files.size() > 1)
+    return ambiguousFile(listing, files, reference);
+  if (files.size() == 1) {
     for (const GGUFModel &model : models)
       for (const auto &[part, entry] : model.parts)
-        if (entry == *file)
+        if (entry == files[0])
           return chooseGGUF(model, listing);
-    return FileChoice{{*file}, listing[*file].path};
+    return FileChoice{files, listing[files[0]].path};
   }
   std::vector<GGUFModel> found = matching(models, selector);
   if (found.size() == 1)

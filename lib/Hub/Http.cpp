@@ -9,6 +9,7 @@
 #include "Http.h"
 
 #include "llmir/Support/Json.h"
+#include "llmir/Support/Text.h"
 
 #include <cctype>
 #include <new>
@@ -19,13 +20,6 @@ using namespace llmir::hub;
 //===----------------------------------------------------------------------===//
 // Addresses
 //===----------------------------------------------------------------------===//
-
-static std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char &c : result)
-    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
-}
 
 Expected<Url> Url::parse(const std::string &text, const Url *base) {
   auto library = CurlLibrary::open();
@@ -59,8 +53,8 @@ Expected<Url> Url::parse(const std::string &text, const Url *base) {
   };
   Url url;
   url.text = part(CURLUPART_URL, 0);
-  url.scheme = lower(part(CURLUPART_SCHEME, 0));
-  url.host = lower(part(CURLUPART_HOST, 0));
+  url.scheme = lowerCase(part(CURLUPART_SCHEME, 0));
+  url.host = lowerCase(part(CURLUPART_HOST, 0));
   url.port = part(CURLUPART_PORT, CURLU_DEFAULT_PORT);
   if (url.scheme != "https" && url.scheme != "http")
     return bad("is neither https nor http");
@@ -96,6 +90,30 @@ const std::string &HttpHead::operator[](const std::string &name) const {
   return found == headers.end() ? none : found->second;
 }
 
+void HttpHead::takeLine(std::string_view line) {
+  while (!line.empty() && (line.back() == '\n' || line.back() == '\r'))
+    line.remove_suffix(1);
+  if (line.compare(0, 5, "HTTP/") == 0) { // Also after an answer of 1xx.
+    *this = HttpHead();
+    const size_t space = line.find(' ');
+    for (size_t i = space + 1;
+         space != line.npos && i < line.size() &&
+         std::isdigit(static_cast<unsigned char>(line[i])) && status < 1000;
+         ++i)
+      status = 10 * status + (line[i] - '0');
+    return;
+  }
+  const size_t colon = line.find(':');
+  if (colon == line.npos)
+    return;
+  std::string_view value = line.substr(colon + 1);
+  while (!value.empty() && (value.front() == ' ' || value.front() == '\t'))
+    value.remove_prefix(1);
+  while (!value.empty() && (value.back() == ' ' || value.back() == '\t'))
+    value.remove_suffix(1);
+  headers[lowerCase(line.substr(0, colon))] = value;
+}
+
 namespace {
 
 /// The state of one request, which libcurl's callbacks share. No exception may
@@ -125,28 +143,7 @@ void Transfer::takeHeader(std::string_view line) {
                      "the answer has more than 256 KiB of headers");
     return;
   }
-  while (!line.empty() && (line.back() == '\n' || line.back() == '\r'))
-    line.remove_suffix(1);
-  if (line.compare(0, 5, "HTTP/") == 0) { // Also after an answer of 1xx.
-    head = HttpHead();
-    const size_t space = line.find(' ');
-    for (size_t i = space + 1;
-         space != line.npos && i < line.size() &&
-         std::isdigit(static_cast<unsigned char>(line[i])) &&
-         head.status < 1000;
-         ++i)
-      head.status = 10 * head.status + (line[i] - '0');
-    return;
-  }
-  const size_t colon = line.find(':');
-  if (colon == line.npos)
-    return;
-  std::string_view value = line.substr(colon + 1);
-  while (!value.empty() && (value.front() == ' ' || value.front() == '\t'))
-    value.remove_prefix(1);
-  while (!value.empty() && (value.back() == ' ' || value.back() == '\t'))
-    value.remove_suffix(1);
-  head.headers[lower(line.substr(0, colon))] = value;
+  head.takeLine(line);
 }
 
 bool Transfer::takeBody(const char *data, size_t size) {

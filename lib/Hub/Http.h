@@ -54,6 +54,9 @@ struct HttpHead {
 
   /// The header's value; empty if it is absent.
   const std::string &operator[](const std::string &name) const;
+  /// Adds a line as it was received: a header, or a status line, which begins
+  /// a new head.
+  void takeLine(std::string_view line);
   bool isRedirect() const {
     return status == 301 || status == 302 || status == 303 || status == 307 ||
            status == 308;

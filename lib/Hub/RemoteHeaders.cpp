@@ -12,6 +12,7 @@
 
 #include "llmir/Hub/Cache.h"
 #include "llmir/Support/Json.h"
+#include "llmir/Support/Text.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -146,11 +147,6 @@ uint64_t PartialFile::firstNumber() const {
     for (int i = 7; i >= 0; --i)
       number = number << 8 | bytes[i];
   return number;
-}
-
-static bool endsWith(const std::string &text, const std::string &end) {
-  return text.size() >= end.size() &&
-         text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
 /// Reads as much of a file as its header needs.

@@ -109,8 +109,12 @@ static Status readToken(std::string &token) {
   }
   if (token.empty() && !isTrue("HF_HUB_DISABLE_IMPLICIT_TOKEN")) {
     std::string path = pathVariable("HF_TOKEN_PATH");
-    if (path.empty())
-      path = homeFolder() + "/token";
+    if (path.empty()) {
+      const std::string home = homeFolder();
+      if (home.empty())
+        return Status::ok();
+      path = home + "/token";
+    }
     Expected<MappedFile> file = MappedFile::open(path, 1 << 16);
     if (!file && file.status().code() == StatusCode::NotFound)
       return Status::ok();

@@ -80,7 +80,9 @@ TEST(FileChoice, Files) {
   // Any part, with or without its directory, stands for all of them.
   EXPECT_EQ(choose(many, "Name-1.5B-BF16-00002-of-00002.gguf"),
             "BF16/Name-1.5B-BF16-00001-of-00002.gguf 2");
-  EXPECT_TRUE(contains(choose({"a/x.gguf", "b/x.gguf"}, "x.gguf"), "nor a"));
+  EXPECT_EQ(choose({"a/x.gguf", "b/x.gguf"}, "x.gguf"),
+            "'x.gguf' names 2 files of org/name; choose one of a/x.gguf, "
+            "b/x.gguf");
   EXPECT_EQ(choose({"a/x.gguf", "b/x.gguf"}, "b/x.gguf"), "b/x.gguf 1");
 }
 
@@ -101,6 +103,16 @@ TEST(FileChoice, Parts) {
       contains(choose({"x-00001-of-00003.gguf", "x-00003-of-00003.gguf"}, ""),
                "part 2 of 3 of 'x' is missing"));
   EXPECT_EQ(choose({"x-00001-of-00001.gguf"}, ""), "x-00001-of-00001.gguf 1");
+  // A model in one part beside one that is not split.
+  const std::vector<std::string> both = {"m-Q8_0-00001-of-00001.gguf",
+                                         "m-Q8_0.gguf"};
+  for (const char *selector : {"", "q8_0"})
+    EXPECT_TRUE(contains(choose(both, selector),
+                         "m-Q8_0.gguf (1.5 MB), m-Q8_0-00001-of-00001.gguf "
+                         "(1.5 MB)"))
+        << choose(both, selector);
+  for (const std::string &name : both)
+    EXPECT_EQ(choose(both, name), name + " 1");
   // Not the form of a part.
   for (const char *name : {"x-0001-of-0003.gguf", "x-00004-of-00003.gguf",
                            "x-00000-of-00003.gguf", "-00001-of-0000x.gguf"})

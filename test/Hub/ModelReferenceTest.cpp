@@ -13,7 +13,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <random>
 
 using namespace llmir;
@@ -185,5 +187,24 @@ TEST(ModelReferenceSettings, Variables) {
     EXPECT_EQ(settings.status().code(), StatusCode::InvalidArgument);
     EXPECT_NE(settings.status().cause().find(name), std::string::npos);
     unsetenv(name);
+  }
+}
+
+TEST(ModelReferenceSettings, TheTokenWithoutAHomeDirectory) {
+  const std::string folder = testing::TempDir();
+  std::ofstream(folder + "/token") << "hf_file\n";
+  {
+    Environment environment({{"HF_HOME", folder.c_str()}});
+    Expected<Settings> settings = Settings::fromEnvironment();
+    ASSERT_TRUE(bool(settings)) << settings.status().message();
+    EXPECT_EQ(settings->token, "hf_file");
+  }
+  std::remove((folder + "/token").c_str());
+  {
+    // Nothing says where the client keeps its token: not in the root directory.
+    Environment environment({{"HF_HUB_CACHE", "/nowhere"}});
+    Expected<Settings> settings = Settings::fromEnvironment();
+    ASSERT_TRUE(bool(settings)) << settings.status().message();
+    EXPECT_EQ(settings->token, "");
   }
 }

@@ -12,6 +12,7 @@
 
 #include "llmir/Support/FileWriter.h"
 #include "llmir/Support/MappedFile.h"
+#include "llmir/Support/Text.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -38,11 +39,6 @@ static Status systemFailure(const std::string &what) {
                     ? StatusCode::ResourceExhausted
                     : StatusCode::IoError,
                 "cache: " + what + ": " + std::strerror(error), elsewhere);
-}
-
-static bool endsWith(const std::string &text, std::string_view end) {
-  return text.size() >= end.size() &&
-         text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
 /// "dir/HASH.key" for "dir/HASH.llmir".

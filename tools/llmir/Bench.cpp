@@ -19,6 +19,7 @@
 #include "Profile.h"
 
 #include "llmir/Support/Json.h"
+#include "llmir/Support/Text.h"
 
 #include <algorithm>
 #include <cmath>

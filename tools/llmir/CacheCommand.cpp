@@ -16,6 +16,7 @@
 #include "ModelResolver.h"
 
 #include "llmir/Support/MessageLine.h"
+#include "llmir/Support/Text.h"
 
 #include <ctime>
 #include <memory>

@@ -17,6 +17,7 @@
 #include "ModelResolver.h"
 
 #include "llmir/Support/MappedFile.h"
+#include "llmir/Support/Text.h"
 
 #include <algorithm>
 #include <memory>

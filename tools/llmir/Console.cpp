@@ -118,17 +118,6 @@ void cli::ProgressBar::update(std::string_view stage, double fraction) {
   shown = true;
 }
 
-std::string cli::formatBytes(double bytes) {
-  static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
-  size_t unit = 0;
-  while (bytes >= 1000 && unit + 1 < sizeof units / sizeof *units) {
-    bytes /= 1000;
-    ++unit;
-  }
-  return formatNumber(bytes, unit == 0 || bytes >= 100 ? 0 : 1) + " " +
-         units[unit];
-}
-
 std::string cli::formatNumber(double value, int digits) {
   char text[64];
   std::snprintf(text, sizeof text, "%.*f", digits, value);

@@ -72,8 +72,6 @@ private:
       std::chrono::steady_clock::now();
 };
 
-/// "1.5 GB", "12 kB": decimal units.
-std::string formatBytes(double bytes);
 /// printf's %.*f.
 std::string formatNumber(double value, int digits);
 

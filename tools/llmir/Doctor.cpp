@@ -23,6 +23,7 @@
 #include "llmir/Runtime/WorkerTeam.h"
 #include "llmir/Support/Json.h"
 #include "llmir/Support/MessageLine.h"
+#include "llmir/Support/Text.h"
 
 #include <algorithm>
 #include <fstream>

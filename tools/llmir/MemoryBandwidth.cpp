@@ -11,6 +11,7 @@
 
 #include "llmir/Artifact/CpuFeatures.h"
 #include "llmir/Runtime/WorkerTeam.h"
+#include "llmir/Support/Text.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -18,6 +18,7 @@
 #include "llmir/Hub/ModelReference.h"
 #include "llmir/Hub/Settings.h"
 #include "llmir/Support/MappedFile.h"
+#include "llmir/Support/Text.h"
 
 #include <algorithm>
 #include <cerrno>

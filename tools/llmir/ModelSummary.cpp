@@ -12,6 +12,7 @@
 #include "StepCost.h"
 
 #include "llmir/ABI/KVBlockLayout.h"
+#include "llmir/Support/Text.h"
 #include "llmir/Tokenizer/Tokenizer.h"
 
 #include <map>

@@ -15,6 +15,7 @@
 
 #include "llmir/Hub/Pull.h"
 #include "llmir/Support/Json.h"
+#include "llmir/Support/Text.h"
 
 #include <algorithm>
 #include <csignal>

@@ -8,6 +8,8 @@
 
 #include "ThinkingFilter.h"
 
+#include "llmir/Support/Text.h"
+
 #include <algorithm>
 
 namespace llmir::cli {
@@ -23,11 +25,6 @@ static constexpr ThinkingTags allTags[] = {
     {"<|START_THINKING|>", "<|END_THINKING|>"},
     {"<seed:think>", "</seed:think>"},
 };
-
-static bool endsWith(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() &&
-         text.substr(text.size() - end.size()) == end;
-}
 
 ThinkingFilter::ThinkingFilter(std::string_view prompt) {
   const size_t last = prompt.find_last_not_of(" \n");
