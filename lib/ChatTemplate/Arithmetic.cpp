@@ -254,8 +254,8 @@ static Value repeat(Heap &heap, const Value &value, const Value &times) {
 static Value concatenateTexts(Heap &heap, const Str &a, const Str &b) {
   const bool isMarkup = a.isMarkup || b.isMarkup;
   TextBuilder text(heap);
-  text.append(isMarkup && !a.isMarkup ? escapeHtml(a.text) : a.text);
-  text.append(isMarkup && !b.isMarkup ? escapeHtml(b.text) : b.text);
+  text.append(isMarkup && !a.isMarkup ? escapeHtml(heap, a.text) : a.text);
+  text.append(isMarkup && !b.isMarkup ? escapeHtml(heap, b.text) : b.text);
   return makeStr(heap, text.take(), isMarkup);
 }
 

@@ -65,6 +65,13 @@ size_t hashValue(Heap &heap, const Value &value) {
   raise(ErrorKind::Type, "unhashable type: '" + typeName(value) + "'");
 }
 
+/// Counts the work of comparing numbers, which copies large ones.
+static void stepNumbers(Heap &heap, const Value &a, const Value &b) {
+  for (const Value *value : {&a, &b})
+    if (value->is(Kind::Big))
+      heap.step(4 + value->as<Big>().value.size() / 4);
+}
+
 /// Negative, zero or positive; nothing if one is NaN.
 static std::optional<int> compareNumbers(const Value &a, const Value &b) {
   auto sign = [](auto x, auto y) { return x < y ? -1 : x > y ? 1 : 0; };
@@ -152,8 +159,11 @@ static bool equalViews(Heap &heap, const Value &a, const Value &b) {
 }
 
 bool equal(Heap &heap, const Value &a, const Value &b) {
-  if (a.isNumber() && b.isNumber())
+  heap.step();
+  if (a.isNumber() && b.isNumber()) {
+    stepNumbers(heap, a, b);
     return compareNumbers(a, b) == 0;
+  }
   if (a.kind() != b.kind())
     return false;
   switch (a.kind()) {
@@ -237,11 +247,13 @@ static bool isSetLike(const Value &value) {
 }
 
 bool ordered(Heap &heap, Order order, const Value &a, const Value &b) {
+  heap.step();
   if (a.isUndefined())
     failUndefined(a);
   if (b.isUndefined())
     failUndefined(b);
   if (a.isNumber() && b.isNumber()) {
+    stepNumbers(heap, a, b);
     std::optional<int> sign = compareNumbers(a, b);
     return sign && holds(order, *sign);
   }

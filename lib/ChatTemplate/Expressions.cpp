@@ -288,7 +288,7 @@ static std::string missingName(Heap &heap, const char *what,
 
 Value Interpreter::callFilter(const Value &name, CallArguments &arguments) {
   DepthGuard guard(heap);
-  heap.step();
+  heap.step(4); // The search for the name, and the arguments.
   const FilterEntry *filter = name.isStr() ? findFilter(name.text()) : nullptr;
   if (!filter)
     raise(ErrorKind::Runtime, missingName(heap, "filter", name));
@@ -297,7 +297,7 @@ Value Interpreter::callFilter(const Value &name, CallArguments &arguments) {
 
 bool Interpreter::callTest(const Value &name, CallArguments &arguments) {
   DepthGuard guard(heap);
-  heap.step();
+  heap.step(4); // The search for the name, and the arguments.
   const TestEntry *test = name.isStr() ? findTest(name.text()) : nullptr;
   if (!test)
     raise(ErrorKind::Runtime, missingName(heap, "test", name));

@@ -172,7 +172,7 @@ std::string PercentFormatter::convert(const Value &value, FormatSpec &spec,
   case 's':
     text = toText(heap, value);
     if (isMarkup && !(value.isStr() && value.as<Str>().isMarkup))
-      text = escapeHtml(text);
+      text = escapeHtml(heap, text);
     isNumeric = false;
     break;
   case 'r':
@@ -534,7 +534,7 @@ std::string BraceFormatter::replacement(const std::string &body, int depth) {
       at < body.size() ? format(body.substr(at + 1), depth - 1) : std::string();
   std::string text = formatSpec(interpreter, value, spec);
   return isMarkup && !(value.isStr() && value.as<Str>().isMarkup)
-             ? escapeHtml(text)
+             ? escapeHtml(heap, text)
              : text;
 }
 

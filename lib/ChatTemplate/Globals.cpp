@@ -154,6 +154,7 @@ static Value strftimeNow(Interpreter &interpreter, CallArguments &arguments) {
   Bound bound("strftime_now", arguments, {"format"}, 1);
   if (bound.text(0).size() > 4096)
     raise(ErrorKind::Limit, "the format of a time is too long");
+  interpreter.heap.step(100 + bound.text(0).size() * 16);
   long microseconds = 0;
   std::tm time = currentTime(microseconds);
   std::string format = expandFormat(bound.text(0), microseconds);

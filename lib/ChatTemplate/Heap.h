@@ -114,6 +114,8 @@ public:
   /// Creates an object; `extra` is the memory that it owns besides itself.
   template <typename T, typename... Arguments>
   T *make(size_t extra, Arguments &&...arguments) {
+    // About as long as three nodes take: it is freed again, too.
+    step(3);
     reserve(sizeof(T) + extra);
     T *object = new T(std::forward<Arguments>(arguments)...);
     adopt(*object, sizeof(T) + extra);
@@ -128,14 +130,17 @@ public:
     live += bytes;
   }
   void discharge(size_t bytes) { live -= bytes; }
-  /// Counts work; fails when there is too much.
+  /// Counts work; fails when there is too much. A step is some 30 ns, so that a
+  /// template ends within a second whatever its steps are.
   void step(uint64_t count = 1) {
     steps += count;
     if (steps > limits.steps)
       tooManySteps();
   }
-  /// Counts work on a text of that size.
+  /// Counts work on a text of that size as a whole: a copy, a search.
   void stepBytes(size_t bytes) { step(1 + bytes / 32); }
+  /// Counts work on each character of a text of that size.
+  void stepCharacters(size_t bytes) { step(1 + bytes / 2); }
 
   const ChatTemplateLimits limits;
   int depth = 0;

@@ -111,6 +111,7 @@ static void appendJsonEscape(std::string &to, uint32_t c) {
 }
 
 void JsonWriter::writeString(std::string_view value) {
+  heap.stepCharacters(value.size());
   heap.reserve(value.size() * 2);
   std::string result = "\"";
   result.reserve(value.size() + 2);

@@ -59,6 +59,7 @@ static std::optional<BigInt> parseInteger(Heap &heap, std::string_view source,
                                           int64_t base) {
   if (base != 0 && (base < 2 || base > 36))
     return std::nullopt;
+  heap.stepCharacters(source.size());
   std::string text = plainNumber(source);
   size_t at = 0;
   bool isNegative = false;
@@ -106,7 +107,7 @@ static std::optional<BigInt> parseInteger(Heap &heap, std::string_view source,
 
 /// float(text); nothing for ValueError.
 static std::optional<double> parseFloat(Heap &heap, std::string_view source) {
-  heap.stepBytes(source.size());
+  heap.stepCharacters(source.size() * 2);
   std::string text = plainNumber(source), number;
   for (size_t i = 0; i < text.size(); ++i) {
     char c = text[i];
@@ -205,6 +206,7 @@ static Value roundInteger(Heap &heap, const Value &value, int64_t precision) {
   if (precision >= 0)
     return unaryPlus(heap, value);
   BigInt number = toBigInt(value);
+  heap.step(number.size() * number.size());
   const bool isNegative = number.isNegative();
   std::string digits = (isNegative ? -number : number).toString();
   if (-precision > static_cast<int64_t>(digits.size()))
@@ -268,6 +270,7 @@ Value round(Interpreter &interpreter, CallArguments &arguments) {
   if (!value.is(Kind::Float))
     raise(ErrorKind::Type,
           "type " + typeName(value) + " doesn't define __round__ method");
+  interpreter.heap.step(200); // Hundreds of digits are written and read.
   double rounded = roundDouble(value.asDouble(), precision);
   if (!isPlain)
     return Value::number(rounded);

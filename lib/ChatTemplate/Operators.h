@@ -149,7 +149,7 @@ std::string reprOfText(std::string_view text);
 /// Python's shortest form of a number: "0.1", "1e+16", "nan".
 std::string reprOfDouble(double value);
 /// HTML-escapes &, <, >, " and '.
-std::string escapeHtml(std::string_view text);
+std::string escapeHtml(Heap &heap, std::string_view text);
 
 /// json.dumps.
 struct JsonStyle {

@@ -125,9 +125,11 @@ std::vector<std::string_view> splitText(Heap &heap, std::string_view text,
                                         const std::string *separator,
                                         int64_t limit, bool fromRight) {
   heap.stepBytes(text.size());
-  if (!separator)
+  if (!separator) {
+    heap.stepCharacters(text.size());
     return fromRight ? splitWordsFromRight(heap, text, limit)
                      : splitWords(heap, text, limit);
+  }
   if (separator->empty())
     raise(ErrorKind::Value, "empty separator");
   Pieces pieces;
@@ -157,7 +159,7 @@ static bool isLineEnd(uint32_t c) {
 
 std::vector<std::string_view> splitLines(Heap &heap, std::string_view text,
                                          bool keepEnds) {
-  heap.stepBytes(text.size());
+  heap.stepCharacters(text.size());
   Pieces pieces;
   size_t begin = 0;
   for (size_t at = 0; at < text.size();) {

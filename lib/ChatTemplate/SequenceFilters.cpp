@@ -45,7 +45,7 @@ public:
     }
     if (!ignoresCase || !item.isStr())
       return item;
-    heap.step(1 + item.text().size() / 16);
+    heap.stepCharacters(item.text().size());
     return makeStr(heap, toLower(item.text()));
   }
 

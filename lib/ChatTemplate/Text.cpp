@@ -135,7 +135,8 @@ static std::string reprOfBig(Heap &heap, const BigInt &value) {
   return text;
 }
 
-std::string escapeHtml(std::string_view text) {
+std::string escapeHtml(Heap &heap, std::string_view text) {
+  heap.stepCharacters(text.size());
   std::string result;
   result.reserve(text.size());
   for (char c : text) {
@@ -250,7 +251,7 @@ void appendRepr(Heap &heap, TextBuilder &to, const Value &value) {
     to.append(reprOfBig(heap, value.as<Big>().value));
     return;
   case Kind::Str:
-    heap.stepBytes(value.text().size());
+    heap.stepCharacters(value.text().size());
     heap.reserve(value.text().size() * 4);
     if (value.as<Str>().isMarkup)
       to.append("Markup(" + reprOfText(value.text()) + ")");

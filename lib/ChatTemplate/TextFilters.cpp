@@ -57,7 +57,7 @@ Value title(Interpreter &interpreter, CallArguments &arguments) {
   Bound bound("title", arguments, {"s"}, 1);
   Value source = soft(interpreter, bound[0]);
   const std::string &text = source.text();
-  interpreter.heap.step(1 + text.size() / 8);
+  interpreter.heap.stepCharacters(text.size());
   auto isBreak = [](uint32_t c) {
     return isSpace(c) || c == '-' || c == '(' || c == '{' || c == '[' ||
            c == '<';
@@ -73,6 +73,7 @@ Value title(Interpreter &interpreter, CallArguments &arguments) {
         break;
       end = next;
     }
+    interpreter.heap.step(2);
     result += toUpper(std::string_view(text).substr(begin, first - begin));
     result += toLower(std::string_view(text).substr(first, end - first));
     begin = end;
@@ -140,6 +141,7 @@ Value truncate(Interpreter &interpreter, CallArguments &arguments) {
   if (requireLength(heap, bound[0]) - length <= leeway)
     return bound[0];
   const std::string &text = bound.text(0);
+  heap.stepCharacters(text.size());
   std::string head =
       text.substr(0, byteOffset(text, static_cast<size_t>(length - endLength)));
   if (!bound.truthOr(heap, 2, false))
@@ -151,7 +153,7 @@ Value truncate(Interpreter &interpreter, CallArguments &arguments) {
 Value wordcount(Interpreter &interpreter, CallArguments &arguments) {
   Bound bound("wordcount", arguments, {"s"}, 1);
   Value text = soft(interpreter, bound[0]);
-  interpreter.heap.stepBytes(text.text().size());
+  interpreter.heap.stepCharacters(text.text().size());
   int64_t count = 0;
   bool inWord = false;
   for (size_t at = 0; at < text.text().size();) {
@@ -235,13 +237,15 @@ Value escape(Interpreter &interpreter, CallArguments &arguments) {
   Value text = soft(interpreter, bound[0]);
   if (text.as<Str>().isMarkup)
     return text;
-  return makeStr(interpreter.heap, escapeHtml(text.text()), true);
+  return makeStr(interpreter.heap, escapeHtml(interpreter.heap, text.text()),
+                 true);
 }
 
 Value forceescape(Interpreter &interpreter, CallArguments &arguments) {
   Bound bound("forceescape", arguments, {"value"}, 1);
   Value text = soft(interpreter, bound[0]);
-  return makeStr(interpreter.heap, escapeHtml(text.text()), true);
+  return makeStr(interpreter.heap, escapeHtml(interpreter.heap, text.text()),
+                 true);
 }
 
 Value safe(Interpreter &interpreter, CallArguments &arguments) {
@@ -289,7 +293,9 @@ static std::string unescapeHtml(std::string text) {
 Value striptags(Interpreter &interpreter, CallArguments &arguments) {
   Bound bound("striptags", arguments, {"value"}, 1);
   Heap &heap = interpreter.heap;
-  std::string text = without(toText(heap, bound[0]), "<!--", "-->");
+  const std::string source = toText(heap, bound[0]);
+  heap.stepCharacters(source.size() * 4); // Several passes.
+  std::string text = without(source, "<!--", "-->");
   text = without(text, "<", ">");
   std::string result;
   for (std::string_view word : splitText(heap, text, nullptr, -1, false)) {
@@ -319,10 +325,10 @@ Value xmlattr(Interpreter &interpreter, CallArguments &arguments) {
     if (result.size() > 0)
       result.append(' ');
     Value text = soft(interpreter, value);
-    result.append(
-        escapeHtml(key.text()) + "=\"" +
-        (text.as<Str>().isMarkup ? text.text() : escapeHtml(text.text())) +
-        "\"");
+    result.append(escapeHtml(heap, key.text()) + "=\"" +
+                  (text.as<Str>().isMarkup ? text.text()
+                                           : escapeHtml(heap, text.text())) +
+                  "\"");
   }
   std::string text = result.take();
   if (!text.empty() && bound.truthOr(heap, 1, true))
@@ -335,9 +341,13 @@ Value xmlattr(Interpreter &interpreter, CallArguments &arguments) {
 //===----------------------------------------------------------------------===//
 
 static std::string quoteUrl(Heap &heap, const Value &value, bool isQuery) {
+  const std::string text = toText(heap, value);
+  // Three times as long at most.
+  heap.stepCharacters(text.size() * 3);
+  heap.reserve(text.size() * 3);
   std::string result;
   char buffer[8];
-  for (char c : toText(heap, value)) {
+  for (char c : text) {
     bool isPlain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
                    (c >= 'A' && c <= 'Z') || c == '_' || c == '.' || c == '-' ||
                    c == '~' || (c == '/' && !isQuery);

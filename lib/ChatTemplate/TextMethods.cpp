@@ -24,9 +24,10 @@ Value like(Interpreter &interpreter, const Value &self, std::string text) {
 }
 
 /// An argument as it becomes part of `self`: escaped for a safe text.
-std::string part(const Value &self, const Value &argument) {
+std::string part(Heap &heap, const Value &self, const Value &argument) {
   const Str &str = argument.as<Str>();
-  return isMarkup(self) && !str.isMarkup ? escapeHtml(str.text) : str.text;
+  return isMarkup(self) && !str.isMarkup ? escapeHtml(heap, str.text)
+                                         : str.text;
 }
 
 void noArguments(const char *name, const CallArguments &arguments) {
@@ -41,7 +42,7 @@ template <std::string (*change)(std::string_view)>
 Value changeCase(Interpreter &interpreter, const Value &self,
                  CallArguments &arguments) {
   noArguments("str method", arguments);
-  interpreter.heap.step(1 + self.text().size() / 16);
+  interpreter.heap.stepCharacters(self.text().size());
   interpreter.heap.reserve(self.text().size() * 3);
   return like(interpreter, self, change(self.text()));
 }
@@ -56,7 +57,7 @@ Value allCharacters(Interpreter &interpreter, const Value &self,
                     CallArguments &arguments) {
   noArguments("str method", arguments);
   const std::string &text = self.text();
-  interpreter.heap.stepBytes(text.size());
+  interpreter.heap.stepCharacters(text.size());
   for (size_t at = 0; at < text.size();)
     if (!has(nextCharacter(text, at)))
       return Value::boolean(false);
@@ -72,7 +73,7 @@ template <bool (*is)(uint32_t), bool (*isOther)(uint32_t)>
 Value hasCase(Interpreter &interpreter, const Value &self,
               CallArguments &arguments) {
   noArguments("str method", arguments);
-  interpreter.heap.stepBytes(self.text().size());
+  interpreter.heap.stepCharacters(self.text().size());
   bool any = false;
   for (size_t at = 0; at < self.text().size();) {
     uint32_t c = nextCharacter(self.text(), at);
@@ -86,7 +87,7 @@ Value hasCase(Interpreter &interpreter, const Value &self,
 Value istitle(Interpreter &interpreter, const Value &self,
               CallArguments &arguments) {
   noArguments("istitle", arguments);
-  interpreter.heap.stepBytes(self.text().size());
+  interpreter.heap.stepCharacters(self.text().size());
   bool inWord = false, any = false;
   for (size_t at = 0; at < self.text().size();) {
     uint32_t c = nextCharacter(self.text(), at);
@@ -104,9 +105,11 @@ Value istitle(Interpreter &interpreter, const Value &self,
   return Value::boolean(any);
 }
 
-Value isidentifier(Interpreter &, const Value &self, CallArguments &arguments) {
+Value isidentifier(Interpreter &interpreter, const Value &self,
+                   CallArguments &arguments) {
   noArguments("isidentifier", arguments);
   const std::string &text = self.text();
+  interpreter.heap.stepCharacters(text.size());
   if (text.empty())
     return Value::boolean(false);
   size_t at = 0;
@@ -150,7 +153,7 @@ int64_t bound(const Value &value, int64_t otherwise) {
 Window window(Heap &heap, const Value &self, const Value &start,
               const Value &stop) {
   const std::string &text = self.text();
-  heap.stepBytes(text.size());
+  heap.stepBytes(text.size() * 4);
   int64_t length = textLength(self);
   int64_t from = bound(start, 0), to = bound(stop, INT64_MAX);
   auto fix = [&](int64_t i) {
@@ -204,8 +207,10 @@ Value count(Interpreter &interpreter, const Value &self,
   int64_t count = 0;
   for (size_t at = 0;
        (at = findText(in.text, what, at)) != std::string_view::npos;
-       at += what.size())
+       at += what.size()) {
+    interpreter.heap.step();
     ++count;
+  }
   return Value::integer(count);
 }
 
@@ -241,13 +246,13 @@ template <Sides sides>
 Value strip(Interpreter &interpreter, const Value &self,
             CallArguments &arguments) {
   Bound bound("strip", arguments, {""}, 0);
-  interpreter.heap.stepBytes(self.text().size());
+  interpreter.heap.stepCharacters(self.text().size());
   const std::string *chars = nullptr;
   if (bound.has(0) && !bound[0].isNone()) {
     if (!bound[0].isStr())
       raise(ErrorKind::Type, "strip arg must be None or str");
     chars = &bound[0].text();
-    interpreter.heap.step(chars->size() * self.text().size() / 64);
+    interpreter.heap.step(chars->size() * self.text().size() / 32);
   }
   return like(interpreter, self,
               std::string(stripText(self.text(), sides, chars)));
@@ -329,8 +334,10 @@ Value replace(Interpreter &interpreter, const Value &self,
   bound.text(0);
   bound.text(1);
   return like(interpreter, self,
-              replaceText(interpreter.heap, self.text(), part(self, bound[0]),
-                          part(self, bound[1]), bound.integerOr(2, -1)));
+              replaceText(interpreter.heap, self.text(),
+                          part(interpreter.heap, self, bound[0]),
+                          part(interpreter.heap, self, bound[1]),
+                          bound.integerOr(2, -1)));
 }
 
 Value join(Interpreter &interpreter, const Value &self,
@@ -349,7 +356,7 @@ Value join(Interpreter &interpreter, const Value &self,
       raise(ErrorKind::Type, "sequence item " + std::to_string(i) +
                                  ": expected str instance, " + typeName(item) +
                                  " found");
-    text.append(part(self, item));
+    text.append(part(heap, self, item));
   }
   return like(interpreter, self, text.take());
 }

@@ -14,13 +14,14 @@
 #ifndef LLMIR_TEST_CHECKPOINT_TESTFILES_H
 #define LLMIR_TEST_CHECKPOINT_TESTFILES_H
 
+#include "../ProcessorTime.h"
+
 #include "llmir/Support/MappedFile.h"
 #include "llmir/Support/Status.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -68,20 +69,6 @@ template <typename T> std::string bytesOf(T value) {
   std::memcpy(bytes.data(), &value, sizeof value);
   return bytes;
 }
-
-/// The thread's own time, which other programs on the machine do not lengthen.
-inline double cpuSeconds() {
-  timespec time;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
-}
-
-/// The time that reading any file may take. Sanitizers slow everything down.
-#ifdef __SANITIZE_ADDRESS__
-constexpr double timeLimit = 10.0;
-#else
-constexpr double timeLimit = 1.0;
-#endif
 
 /// The largest single request and the sum of all since the last reset. The
 /// program's operator new feeds it.

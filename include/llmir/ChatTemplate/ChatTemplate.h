@@ -38,7 +38,7 @@ struct Template;
 
 /// What one template may use; exceeding a limit gives OutOfRange.
 struct ChatTemplateLimits {
-  uint64_t sourceBytes = uint64_t(4) << 20;
+  uint64_t sourceBytes = uint64_t(1) << 20;
   /// Evaluated nodes; work on long texts counts by its size.
   uint64_t steps = 20'000'000;
   /// Memory for values that exist at the same time.
