@@ -28,6 +28,18 @@ PreTokenizerStep splitStep(std::string pattern, bool isRegex,
   return step;
 }
 
+/// The keys of tokenizer_config.json that name a token.
+static constexpr const char *namedTokens[] = {"bos_token", "eos_token",
+                                              "unk_token", "pad_token"};
+
+/// Whether the value of such a key can be one; null and false are none.
+static bool isToken(const Json &value) {
+  if (!value.is_object())
+    return value.is_string() || value.is_null() || value == Json(false);
+  auto content = value.find("content");
+  return content == value.end() || content->is_string() || content->is_null();
+}
+
 Expected<Json> parseTokenizerConfig(std::string_view json) {
   if (json.empty())
     return Json(Json::object());
@@ -36,6 +48,12 @@ Expected<Json> parseTokenizerConfig(std::string_view json) {
   if (config && !config->is_object())
     return Status(StatusCode::InvalidFile,
                   "tokenizer_config.json: not an object");
+  if (config)
+    for (const char *key : namedTokens)
+      if (auto found = config->find(key);
+          found != config->end() && !isToken(*found))
+        return JsonReader(*config, "tokenizer_config.json")
+            .unexpected(key, "a text, or an object with a text as 'content'");
   return config;
 }
 

@@ -155,6 +155,9 @@ Json namedTokens(const Json &config, const TokenizerFile &file) {
 
 } // namespace
 
+/// Names both files in messages about a tokenizer of pairs.
+static const char *const pairsName = "vocab.json with merges.txt";
+
 Expected<Tokenizer> tokenizerFromPairs(std::string_view vocabulary,
                                        std::string_view merges,
                                        const Json &config) {
@@ -168,7 +171,7 @@ Expected<Tokenizer> tokenizerFromPairs(std::string_view vocabulary,
   json += "],\"vocab\":";
   json += vocabulary;
   json += "}}";
-  Expected<TokenizerFile> file = TokenizerFile::parse(json, "vocab.json");
+  Expected<TokenizerFile> file = TokenizerFile::parse(json, pairsName);
   if (!file)
     return file.takeStatus();
   LLMIR_RETURN_IF_ERROR(addStagesOfClass(config, file->rest));
@@ -189,7 +192,7 @@ Expected<Tokenizer> tokenizerFromPairs(std::string_view vocabulary,
     }
   file->rest["added_tokens"] =
       added.empty() ? namedTokens(config, *file) : std::move(added);
-  return tokenizerOf(*file, config, "vocab.json");
+  return tokenizerOf(*file, config, pairsName);
 }
 
 } // namespace llmir
