@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Protobuf.h"
 #include "TestSupport.h"
 
 #include "Vocabulary.h"
@@ -21,6 +22,7 @@
 #include <functional>
 
 using namespace llmir;
+using namespace llmir::test::protobuf;
 
 namespace {
 
@@ -270,24 +272,6 @@ TEST(VocabularyTest, EmptyTokensAreNoTokens) {
 //===----------------------------------------------------------------------===//
 // SentencePiece models
 //===----------------------------------------------------------------------===//
-
-std::string varint(uint64_t value) {
-  std::string out;
-  for (; value >= 0x80; value >>= 7)
-    out += static_cast<char>(value | 0x80);
-  return out + static_cast<char>(value);
-}
-std::string number(uint32_t field, uint64_t value) {
-  return varint(field << 3) + varint(value);
-}
-std::string bytes(uint32_t field, const std::string &data) {
-  return varint(field << 3 | 2) + varint(data.size()) + data;
-}
-std::string floating(uint32_t field, float value) {
-  char raw[4];
-  std::memcpy(raw, &value, 4);
-  return varint(field << 3 | 5) + std::string(raw, 4);
-}
 
 /// A SentencePiece model of the same vocabulary.
 std::string spModel(const std::string &trainer = number(3, 2) + number(35, 1),

@@ -1,0 +1,54 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Readers of files that are not trusted, as functions of bytes. The fuzzer
+// (llmir-fuzz, with -DLLMIR_FUZZ=ON) and the replay of seeds (llmir-replay)
+// share them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_TEST_FUZZ_TARGET_H
+#define LLMIR_TEST_FUZZ_TARGET_H
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmir::fuzz {
+
+struct Target {
+  const char *name;
+  /// What the input is.
+  const char *input;
+  /// Reads the input as the programs do. Any status is right; a crash, a report
+  /// of a sanitizer or an expect() that does not hold is a finding.
+  void (*run)(std::string_view input);
+  /// Valid inputs, of a few KB at most.
+  std::vector<std::string> (*seeds)();
+};
+
+std::vector<Target> checkpointTargets();
+std::vector<Target> tokenizerTargets();
+std::vector<Target> artifactTargets();
+std::vector<Target> textTargets();
+
+/// All targets, in the order of the documentation.
+const std::vector<Target> &targets();
+/// Null if there is no target of this name.
+const Target *findTarget(std::string_view name);
+
+/// Aborts with the words unless the condition holds.
+void expect(bool condition, const char *words);
+
+/// The path of a file with these contents, in a directory of this process that
+/// is removed at its end. The next file of this name replaces it.
+std::string write(const std::string &name, std::string_view contents);
+
+} // namespace llmir::fuzz
+
+#endif // LLMIR_TEST_FUZZ_TARGET_H

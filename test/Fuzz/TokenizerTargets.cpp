@@ -1,0 +1,223 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Target.h"
+
+#include "../Tokenizer/Protobuf.h"
+#include "../Tokenizer/TestSupport.h"
+
+#include "llmir/Tokenizer/StreamDecoder.h"
+
+using namespace llmir;
+using namespace llmir::fuzz;
+using namespace llmir::test::protobuf;
+
+/// Encodes some texts and decodes their ids. What a tokenizer encodes depends
+/// on its file, but the ids are its own and their text is UTF-8.
+static void use(const Expected<Tokenizer> &tokenizer) {
+  if (!tokenizer) {
+    expect(!tokenizer.status().cause().empty() &&
+               tokenizer.status().message().find('\n') == std::string::npos,
+           "a failure is told in one line");
+    return;
+  }
+  for (std::string_view text :
+       {std::string_view(
+            "Hello world, it's 1234 \xC3\xA9\xE4\xBD\xA0 <s></s>\n"),
+        std::string_view("aaaaaaaaaaaaaaaaaaaaaaaaaaaa    \t\t\xCC\x81\0x",
+                         35)}) {
+    Expected<std::vector<int32_t>> ids = tokenizer->encode(text);
+    if (!ids)
+      continue;
+    for (int32_t id : *ids)
+      expect(id >= 0 && id < tokenizer->vocabSize(), "ids are of tokens");
+    if (tokenizer->checkIds(*ids))
+      expect(isValidUtf8(tokenizer->decode(*ids)), "decoded text is UTF-8");
+  }
+}
+
+static void useStored(const Expected<Tokenizer> &tokenizer) {
+  use(tokenizer);
+  if (tokenizer)
+    expect(Tokenizer::load(tokenizer->serialize()).status().isOk(),
+           "what was stored can be loaded");
+}
+
+//===----------------------------------------------------------------------===//
+// JSON
+//===----------------------------------------------------------------------===//
+
+static void readJson(std::string_view input) {
+  const size_t end = input.find('\0');
+  useStored(Tokenizer::fromTokenizerJson(
+      input.substr(0, end),
+      end == input.npos ? std::string_view() : input.substr(end + 1)));
+}
+
+static Json smallModel(Json model) {
+  return {
+      {"added_tokens",
+       {{{"id", 9}, {"content", "<s>"}, {"special", true}, {"lstrip", true}}}},
+      {"model", std::move(model)}};
+}
+
+static std::vector<std::string> jsonSeeds() {
+  const Json words = {{"a", 0}, {"b", 1}, {"ab", 2}, {"[UNK]", 3}, {"##b", 4}};
+  Json bpe = smallModel({{"type", "BPE"},
+                         {"vocab", {{"a", 0}, {"b", 1}, {"ab", 2}}},
+                         {"merges", {"a b"}}});
+  bpe["pre_tokenizer"] = {
+      {"type", "Sequence"},
+      {"pretokenizers",
+       {{{"type", "Split"},
+         {"pattern", {{"Regex", "\\p{L}+|\\s"}}},
+         {"behavior", "Isolated"},
+         {"invert", false}},
+        {{"type", "ByteLevel"}, {"add_prefix_space", false}}}}};
+  bpe["normalizer"] = {{"type", "NFKC"}};
+  bpe["decoder"] = {{"type", "ByteLevel"}};
+  Json wordPiece = smallModel({{"type", "WordPiece"},
+                               {"unk_token", "[UNK]"},
+                               {"continuing_subword_prefix", "##"},
+                               {"max_input_chars_per_word", 100},
+                               {"vocab", words}});
+  wordPiece["normalizer"] = {{"type", "BertNormalizer"},
+                             {"clean_text", true},
+                             {"handle_chinese_chars", true},
+                             {"strip_accents", nullptr},
+                             {"lowercase", true}};
+  wordPiece["pre_tokenizer"] = {{"type", "BertPreTokenizer"}};
+  wordPiece["decoder"] = {{"type", "WordPiece"}, {"prefix", "##"}};
+  wordPiece["post_processor"] = {
+      {"type", "BertProcessing"}, {"sep", {"a", 0}}, {"cls", {"b", 1}}};
+  Json unigram =
+      smallModel({{"type", "Unigram"},
+                  {"unk_id", 0},
+                  {"byte_fallback", false},
+                  {"vocab", Json::array({Json::array({"<unk>", 0.0}),
+                                         Json::array({"a", -1.0}),
+                                         Json::array({"\u2581", -2.0})})}});
+  unigram["pre_tokenizer"] = {{"type", "Metaspace"},
+                              {"replacement", "\u2581"},
+                              {"prepend_scheme", "always"},
+                              {"split", true}};
+  unigram["normalizer"] = {
+      {"type", "Sequence"},
+      {"normalizers",
+       {{{"type", "Replace"},
+         {"pattern", {{"Regex", " {2,}"}}},
+         {"content", " "}},
+        {{"type", "Strip"}, {"strip_left", true}, {"strip_right", true}},
+        {{"type", "Lowercase"}}}}};
+  unigram["decoder"] = {{"type", "Metaspace"}};
+  const std::string config = std::string(1, '\0') +
+                             R"({"bos_token":"<s>","eos_token":"ab",)"
+                             R"("add_bos_token":true})";
+  return {bpe.dump() + config, wordPiece.dump() + config,
+          unigram.dump() + config, tinyByteFallback().dump()};
+}
+
+//===----------------------------------------------------------------------===//
+// Other files
+//===----------------------------------------------------------------------===//
+
+static void readModel(std::string_view input) {
+  useStored(Tokenizer::fromSentencePiece(input));
+}
+
+static std::vector<std::string> sentencePieceSeeds() {
+  auto piece = [](const char *text, float score, uint64_t type) {
+    return bytes(1, bytes(1, text) + floating(2, score) + number(3, type));
+  };
+  std::string pieces = piece("<unk>", 0, 2) + piece("<s>", 0, 3) +
+                       piece("</s>", 0, 3) + piece("\u2581", -1, 1) +
+                       piece("a", -2, 1) + piece("b", -3, 1) +
+                       piece("ab", -1.5, 1) + piece("<extra>", 0, 4);
+  std::string withBytes = pieces;
+  for (int byte = 0; byte < 256; ++byte) {
+    char text[8];
+    std::snprintf(text, sizeof text, "<0x%02X>", byte);
+    withBytes += piece(text, 0, 6);
+  }
+  const std::string normalizer = number(3, 1) + number(4, 1) + number(5, 1);
+  return {pieces + bytes(2, number(3, 2)) + bytes(3, normalizer),
+          pieces + bytes(2, number(3, 1)) + bytes(3, normalizer),
+          withBytes + bytes(2, number(3, 2) + number(35, 1)) +
+              bytes(3, number(3, 0))};
+}
+
+static void readTiktoken(std::string_view input) {
+  // Detected by its first line.
+  useStored(Tokenizer::fromSentencePiece("YQ== 0\n" + std::string(input), {},
+                                         "m.tiktoken"));
+}
+
+static std::vector<std::string> tiktokenSeeds() {
+  return {"Yg== 1\nYw== 2\nYWI= 3\n", "Yg== 1\r\n\nYw 2"};
+}
+
+static std::vector<std::string> tekkenSeeds() {
+  Json vocabulary = Json::array();
+  for (const char *bytes : {"YQ==", "Yg==", "YWI=", "IA=="})
+    vocabulary.push_back({{"rank", vocabulary.size()},
+                          {"token_bytes", bytes},
+                          {"token_str", nullptr}});
+  Json tekken = {{"config",
+                  {{"pattern", " ?[a-z]+|[^a-z]"},
+                   {"num_vocab_tokens", 4},
+                   {"default_vocab_size", 8},
+                   {"default_num_special_tokens", 4},
+                   {"version", "v3"}}},
+                 {"vocab", vocabulary}};
+  Json special = tekken;
+  special["special_tokens"] = {
+      {{"rank", 0}, {"token_str", "<unk>"}, {"is_control", true}},
+      {{"rank", 1}, {"token_str", "<s>"}, {"is_control", true}}};
+  return {tekken.dump(), special.dump()};
+}
+
+/// vocab.txt.
+static void readWords(std::string_view input) {
+  useStored(Tokenizer::fromFile(write("vocab.txt", input)));
+}
+
+static std::vector<std::string> wordSeeds() {
+  return {"[PAD]\n[UNK]\n[CLS]\n[SEP]\nun\n##able\r\n\n!\n"};
+}
+
+static void loadStored(std::string_view input) {
+  use(Tokenizer::load(
+      {reinterpret_cast<const uint8_t *>(input.data()), input.size()}));
+}
+
+static std::vector<std::string> storedSeeds() {
+  std::vector<std::string> seeds;
+  auto add = [&](const Expected<Tokenizer> &tokenizer) {
+    expect(tokenizer.status().isOk(), tokenizer.status().message().c_str());
+    const std::vector<uint8_t> bytes = tokenizer->serialize();
+    seeds.emplace_back(bytes.begin(), bytes.end());
+  };
+  for (const std::string &json : jsonSeeds())
+    add(Tokenizer::fromTokenizerJson(json.substr(0, json.find('\0'))));
+  for (const std::string &model : sentencePieceSeeds())
+    add(Tokenizer::fromSentencePiece(model));
+  return seeds;
+}
+
+std::vector<Target> fuzz::tokenizerTargets() {
+  return {
+      {"tokenizer-json", "tokenizer.json, a byte 0, tokenizer_config.json",
+       readJson, jsonSeeds},
+      {"sentencepiece", "tokenizer.model", readModel, sentencePieceSeeds},
+      {"tiktoken", "lines of a tiktoken file", readTiktoken, tiktokenSeeds},
+      {"tekken", "tekken.json", readJson, tekkenSeeds},
+      {"words", "vocab.txt", readWords, wordSeeds},
+      {"tokenizer-bytes", "the tokenizer of an artifact", loadStored,
+       storedSeeds},
+  };
+}
