@@ -26,12 +26,14 @@ WARN_LINES, MOST_LINES, MOST_MAIN_LINES = 600, 1000, 100
 AREAS = (
     ("ABI", ("include/llmir/ABI",), ()),
     ("Support", ("include/llmir/Support", "lib/Support"), ()),
+    ("Quantize", ("include/llmir/Quantize", "lib/Quantize"), ("Support",)),
     ("Checkpoint", ("include/llmir/Checkpoint", "lib/Checkpoint"), ("Support",)),
     ("Tokenizer", ("include/llmir/Tokenizer", "lib/Tokenizer"), ("Support",)),
     ("ChatTemplate", ("include/llmir/ChatTemplate", "lib/ChatTemplate"), ("Support",)),
     ("ChatTemplateGGUF", ("include/llmir/ChatTemplate/FromGGUF.h", "lib/ChatTemplate/FromGGUF.cpp"),
      ("Support", "Checkpoint", "ChatTemplate")),
-    ("TokenizerGGUF", ("include/llmir/Tokenizer/FromGGUF.h", "lib/Tokenizer/FromGGUF.cpp"),
+    ("TokenizerGGUF", ("include/llmir/Tokenizer/FromGGUF.h", "include/llmir/Tokenizer/ToGGUF.h",
+                       "lib/Tokenizer/FromGGUF.cpp", "lib/Tokenizer/ToGGUF.cpp"),
      ("Support", "Checkpoint", "Tokenizer")),
     ("Artifact", ("include/llmir/Artifact", "lib/Artifact"), ("ABI", "Support")),
     ("Hub", ("include/llmir/Hub", "lib/Hub"), ("Support",)),
@@ -55,6 +57,8 @@ AREAS = (
      ("Support", "Dialect", "LLM", "MLLM", "mllm/Types.h", "mllm/ir/GeneratedOps.inc")),
     ("Frontend", ("include/mllm", "include/llmir/Frontend", "lib/Frontend"),
      ("Support", "Checkpoint", "Reference", "Dialect", "LLM", "MLLM", "Interpreter", "MLLMTransforms", "MLLMText")),
+    ("Convert", ("include/llmir/Convert", "lib/Convert"),
+     ("Support", "Quantize", "Checkpoint", "Tokenizer", "TokenizerGGUF", "ChatTemplate", "Frontend")),
     ("Export", ("include/llmir/Export", "lib/Export"),
      ("Support", "Checkpoint", "Reference", "Dialect", "LLM", "MLLM", "Interpreter", "MLLMTransforms", "Frontend")),
     ("Conversion", ("include/llmir/Conversion", "lib/Conversion"),
@@ -67,8 +71,8 @@ AREAS = (
      ("Dialect", "LLM", "MLLM", "MLLMTransforms", "LLMTransforms", "Conversion", "Codegen")),
     ("Driver", ("include/llmir/Driver", "lib/Driver"),
      ("ABI", "Support", "Checkpoint", "Tokenizer", "TokenizerGGUF", "ChatTemplate", "ChatTemplateGGUF", "Artifact",
-      "Dialect", "LLM", "MLLM", "MLLMTransforms", "MLLMText", "Frontend", "Export", "Codegen", "Target", "Packing", "PackingProgram",
-      "Pipelines", "llmir-c/Compiler.h")),
+      "Dialect", "LLM", "MLLM", "MLLMTransforms", "MLLMText", "Frontend", "Convert", "Export", "Codegen", "Target", "Packing",
+      "PackingProgram", "Pipelines", "llmir-c/Compiler.h")),
     ("Execution", ("include/llmir/Execution", "include/mllm/ir/Executable.h", "lib/Execution"),
      ("ABI", "Support", "Checkpoint", "Artifact", "Runtime", "Reference", "Dialect", "LLM", "MLLM", "Interpreter",
       "MLLMTransforms", "LLMTransforms", "Frontend", "Conversion", "Codegen", "Target", "Packing", "PackingProgram",
@@ -78,7 +82,7 @@ AREAS = (
       "Runtime", "Serving", "llmir-c/Compiler.h", "llmir/Driver/Stages.def")),
 )
 # These must not include MLIR or LLVM, so that models run without them.
-WITHOUT_IR = ("ABI", "Support", "Checkpoint", "Tokenizer", "ChatTemplate", "ChatTemplateGGUF", "TokenizerGGUF",
+WITHOUT_IR = ("ABI", "Support", "Quantize", "Checkpoint", "Tokenizer", "ChatTemplate", "ChatTemplateGGUF", "TokenizerGGUF",
               "Artifact", "Hub", "RuntimeCache", "Runtime", "Serving", "Reference", "Packing", "llmir")
 
 

@@ -93,6 +93,25 @@ typedef struct LLMIRExportOptions {
 LLMIR_COMPILER_API int llmirExport(const LLMIRExportOptions *options,
                                    char **message);
 
+typedef struct LLMIRConvertOptions {
+  uint32_t version;   ///< LLMIR_COMPILER_API_VERSION.
+  const char *model;  ///< Hugging Face model directory or .gguf file.
+  const char *output; ///< The .gguf file to write.
+  const char *type;   ///< "f16", "q4_k_m", …
+  const char *importance_matrix; ///< A file of llama.cpp's imatrix, or null.
+  const char *pre_tokenizer;     ///< tokenizer.ggml.pre; null = by its rules.
+  int64_t split_bytes; ///< Maximum bytes of tensors in a file; 0 = one file.
+  int32_t dry_run;     ///< Nonzero: plans only.
+  /// As in LLMIRCompileOptions.
+  void (*progress)(void *user, const char *stage, double fraction);
+  void *progress_user;
+} LLMIRConvertOptions;
+
+/// Converts a model to GGUF. Returns as llmirCompile does; `*message` is a JSON
+/// object that describes the result on success.
+LLMIR_COMPILER_API int llmirConvert(const LLMIRConvertOptions *options,
+                                    char **message);
+
 LLMIR_COMPILER_API void llmirCompilerFree(char *message);
 
 #ifdef __cplusplus

@@ -50,6 +50,10 @@ static int64_t storedRow(const StoredParameter &parameter, int64_t rows,
                   inHead = row % size;
     row += (inHead % half) * 2 + inHead / half - inHead;
   }
+  if (parameter.permuteHeads != 0) {
+    const int64_t size = rows / parameter.permuteHeads, inHead = row % size;
+    row += inHead / 2 + inHead % 2 * (size / 2) - inHead;
+  }
   if (parameter.groupRows != 0)
     row += row / parameter.groupRows *
            (parameter.groupStride - parameter.groupRows);
@@ -122,7 +126,8 @@ Status llmir::readRows(const Checkpoint &checkpoint,
       tensor.numElements() != held || parameter.firstRow < 0 ||
       spannedRows(parameter, rows) < 0 ||
       parameter.firstRow > all - spannedRows(parameter, rows) ||
-      tensor.shape.empty() || !hasHeads(rows, parameter.unpermuteHeads))
+      tensor.shape.empty() || !hasHeads(rows, parameter.unpermuteHeads) ||
+      !hasHeads(rows, parameter.permuteHeads))
     return doesNotFit(tensor, parameter);
   if (wanted == 0)
     return Status::ok();

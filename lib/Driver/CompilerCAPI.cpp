@@ -8,6 +8,7 @@
 
 #include "llmir-c/Compiler.h"
 
+#include "llmir/Convert/ConvertModel.h"
 #include "llmir/Driver/Compilation.h"
 #include "llmir/Export/ExportModel.h"
 
@@ -146,6 +147,39 @@ int llmirExport(const LLMIRExportOptions *given, char **message) {
     return 0;
   setMessage(message, status.message());
   return 1;
+}
+
+int llmirConvert(const LLMIRConvertOptions *given, char **message) {
+  if (message)
+    *message = nullptr;
+  if (!given) {
+    setMessage(message, "no options are given; pass an LLMIRConvertOptions");
+    return 1;
+  }
+  auto fail = [message](const Status &status) {
+    setMessage(message, status.message());
+    return status.code() == StatusCode::InvalidArgument ? 2 : 1;
+  };
+  if (Status call = checkCall(given->version, given->model); !call)
+    return fail(call);
+  ConvertOptions options;
+  options.model = given->model;
+  options.output = textOr(given->output, "");
+  options.type = textOr(given->type, "");
+  options.importanceMatrix = textOr(given->importance_matrix, "");
+  options.preTokenizer = textOr(given->pre_tokenizer, "");
+  options.splitBytes = given->split_bytes;
+  options.dryRun = given->dry_run != 0;
+  if (given->progress)
+    options.progress = [=](const char *stage, double fraction) {
+      given->progress(given->progress_user, stage, fraction);
+    };
+  Expected<Json> report = convertModel(options);
+  if (!report)
+    return fail(report.status());
+  setMessage(message,
+             report->dump(-1, ' ', false, Json::error_handler_t::replace));
+  return 0;
 }
 
 void llmirCompilerFree(char *message) { std::free(message); }

@@ -113,6 +113,14 @@ std::vector<double> llmir::ropeFrequencies(const ModelConfig &config,
   return inHeads(config, std::move(frequencies));
 }
 
+std::vector<float> llmir::llama3Divisors(const ModelConfig &config) {
+  std::vector<float> divisors;
+  for (double frequency : unscaled(config, config.ropeTheta))
+    divisors.push_back(
+        static_cast<float>(llama3Divisor(config.ropeScaling, frequency)));
+  return divisors;
+}
+
 std::vector<double> llmir::localRopeFrequencies(const ModelConfig &config) {
   return inHeads(config, unscaled(config, config.localRopeTheta));
 }

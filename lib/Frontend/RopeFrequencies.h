@@ -39,6 +39,9 @@ Expected<std::vector<double>> ropeFrequencies(const Checkpoint &checkpoint,
 /// Those of layers with local rotation: localRopeTheta^(-2i/d).
 std::vector<double> localRopeFrequencies(const ModelConfig &config);
 
+/// The divisors of llama3 scaling, one per rotated pair.
+std::vector<float> llama3Divisors(const ModelConfig &config);
+
 /// The GGUF tensor of divisors, and those of longrope scaling.
 constexpr const char *ropeDivisorsTensor = "rope_freqs.weight";
 constexpr const char *shortFactorsTensor = "rope_factors_short.weight";

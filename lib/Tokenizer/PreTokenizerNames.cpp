@@ -143,6 +143,8 @@ constexpr const char *blank =
 
 // clang-format on
 
+} // namespace
+
 const std::vector<NamedPreTokenizer> &namedPreTokenizers() {
   // name, patterns, ignoreMerges, addBos, nfc
   // clang-format off
@@ -237,8 +239,6 @@ const std::vector<NamedPreTokenizer> &namedPreTokenizers() {
   // clang-format on
   return list;
 }
-
-} // namespace
 
 const char *qwenPattern() { return qwen2; }
 

@@ -31,6 +31,8 @@ struct NamedPreTokenizer {
   bool nfc = false;
 };
 
+/// All of them; some have the same rules.
+const std::vector<NamedPreTokenizer> &namedPreTokenizers();
 /// Null for an unknown name.
 const NamedPreTokenizer *findPreTokenizer(std::string_view name);
 

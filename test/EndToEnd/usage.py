@@ -20,7 +20,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "reference"))
 import make_tiny  # noqa: E402
 from checks import Checks, Command, fresh_folder, work_parser  # noqa: E402
 
-COMMANDS = ("pull", "run", "chat", "compile", "tokenize", "inspect", "export", "doctor", "perplexity", "bench", "cache")
+COMMANDS = ("pull", "run", "chat", "compile", "tokenize", "inspect", "export", "convert",
+            "doctor", "perplexity", "bench", "cache")
 
 # Wrong usage: the arguments, and a text that the line on stderr must contain.
 WRONG = [

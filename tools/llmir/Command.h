@@ -134,6 +134,7 @@ void addCompileCommand(CommandLine &line);
 void addTokenizeCommand(CommandLine &line);
 void addInspectCommand(CommandLine &line);
 void addExportCommand(CommandLine &line);
+void addConvertCommand(CommandLine &line);
 void addDoctorCommand(CommandLine &line);
 void addPerplexityCommand(CommandLine &line);
 void addChatCommand(CommandLine &line);

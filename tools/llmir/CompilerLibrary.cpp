@@ -79,6 +79,7 @@ namespace {
 struct CompilerFunctions {
   decltype(&llmirCompile) compile = nullptr;
   decltype(&llmirExport) exportModel = nullptr;
+  decltype(&llmirConvert) convertModel = nullptr;
   decltype(&llmirCompilerFree) free = nullptr;
 };
 
@@ -102,9 +103,12 @@ static Expected<CompilerFunctions> openCompiler() {
       reinterpret_cast<decltype(&llmirCompile)>(dlsym(library, "llmirCompile"));
   functions.exportModel =
       reinterpret_cast<decltype(&llmirExport)>(dlsym(library, "llmirExport"));
+  functions.convertModel =
+      reinterpret_cast<decltype(&llmirConvert)>(dlsym(library, "llmirConvert"));
   functions.free = reinterpret_cast<decltype(&llmirCompilerFree)>(
       dlsym(library, "llmirCompilerFree"));
-  if (!functions.compile || !functions.exportModel || !functions.free)
+  if (!functions.compile || !functions.exportModel || !functions.convertModel ||
+      !functions.free)
     return Status(
         StatusCode::IncompatibleTarget,
         "'" + *path + "' is not LLMIR's compiler",
@@ -152,4 +156,27 @@ Status cli::exportModel(LLMIRExportOptions options) {
     return Status::ok();
   return Status(StatusCode::InvalidFile,
                 text.empty() ? "the export failed without a reason" : text);
+}
+
+Expected<std::string> cli::convertModel(LLMIRConvertOptions options) {
+  Expected<CompilerFunctions> compiler = openCompiler();
+  if (!compiler)
+    return compiler.takeStatus();
+  options.version = LLMIR_COMPILER_API_VERSION;
+  ProgressBar bar;
+  options.progress_user = &bar;
+  options.progress = [](void *user, const char *stage, double fraction) {
+    static_cast<ProgressBar *>(user)->update(stage, fraction);
+  };
+  char *message = nullptr;
+  const int failed = compiler->convertModel(&options, &message);
+  std::string text = message ? message : "";
+  compiler->free(message);
+  if (!failed)
+    return text;
+  if (text.empty())
+    text = "the conversion failed without a reason";
+  return Status(failed == 2 ? StatusCode::InvalidArgument
+                            : StatusCode::InvalidFile,
+                text);
 }

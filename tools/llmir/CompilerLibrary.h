@@ -38,6 +38,10 @@ Expected<std::string> compileModel(LLMIRCompileOptions options);
 /// format. Sets the version of `options`.
 Status exportModel(LLMIRExportOptions options);
 
+/// Loads the library and converts a model to GGUF. Sets version and progress of
+/// `options`. Returns a JSON object that describes the result.
+Expected<std::string> convertModel(LLMIRConvertOptions options);
+
 /// Loads the library without using it, for `llmir doctor`.
 Status loadCompilerLibrary();
 

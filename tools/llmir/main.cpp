@@ -27,6 +27,7 @@ int main(int argc, char **argv) {
     cli::addTokenizeCommand(line);
     cli::addInspectCommand(line);
     cli::addExportCommand(line);
+    cli::addConvertCommand(line);
     cli::addDoctorCommand(line);
     cli::addPerplexityCommand(line);
     cli::addChatCommand(line);

@@ -31,6 +31,9 @@ struct StoredParameter {
   /// Number of heads whose rows are stored for rotation of adjacent pairs; 0 =
   /// none.
   int64_t unpermuteHeads = 0;
+  /// Number of heads whose rows are wanted for rotation of adjacent pairs, but
+  /// stored for that of halves; 0 = none.
+  int64_t permuteHeads = 0;
   /// The parameter is the rows starting at `firstRow` of a tensor of
   /// `storedRows` rows; storedRows 0 = it is the whole tensor.
   int64_t firstRow = 0, storedRows = 0;

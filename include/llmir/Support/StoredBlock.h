@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Unpacks one block of a block format, as stored by GGUF, into integers and
-// scales as described by IntegerFormat::ofBlocks. All code that decodes or
-// repacks blocks uses it.
+// scales as described by IntegerFormat::ofBlocks, and packs them. All code that
+// decodes, repacks or makes blocks uses it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,6 +40,11 @@ struct StoredBlock {
 /// left unchanged.
 void readStoredBlock(TensorFormat format, const uint8_t *bytes,
                      StoredBlock &block);
+
+/// The inverse of readStoredBlock(), for block formats without a grid. Numbers
+/// and scales must be in the format's range; other fields are ignored.
+void writeStoredBlock(TensorFormat format, const StoredBlock &block,
+                      uint8_t *bytes);
 
 /// The grid of IQ1_S, IQ1_M, IQ2_XXS, IQ2_XS, IQ2_S, IQ3_XXS and IQ3_S: the
 /// levels of each point, as in CodebookGrids.inc; empty for other formats.

@@ -1,0 +1,199 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The keys of a model's config: the inverse of GGUFConfig.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ConfigChecks.h"
+#include "FamilyTraits.h"
+
+#include "llmir/Checkpoint/GGUFWriter.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace llmir;
+
+namespace {
+
+class ModelKeys {
+public:
+  ModelKeys(const ModelConfig &config, const FamilyTraits &family,
+            GGUFKeys &keys)
+      : config(config), family(family), keys(keys) {}
+
+  Status add();
+
+private:
+  std::string key(const char *name) const {
+    return config.architecture + "." + name;
+  }
+  void setCount(const char *name, int64_t count) {
+    keys.setU32(key(name), static_cast<uint32_t>(count));
+  }
+  void setNumber(const char *name, double number) {
+    keys.setF32(key(name), static_cast<float>(number));
+  }
+  void addSizes();
+  void addScales();
+  Status addWindow();
+  Status addRope();
+  Status unsupported(const std::string &what) const {
+    return Status(StatusCode::Unsupported,
+                  what + ": GGUF has no key for this in " +
+                      config.architecture + " models",
+                  "run the model from its directory");
+  }
+
+  const ModelConfig &config;
+  const FamilyTraits &family;
+  GGUFKeys &keys;
+};
+
+} // namespace
+
+void ModelKeys::addSizes() {
+  setCount("block_count", config.numLayers);
+  setCount("context_length", config.contextLength);
+  setCount("embedding_length", config.hiddenSize);
+  setCount("feed_forward_length", config.intermediateSize);
+  setCount("attention.head_count", config.numHeads);
+  setCount("attention.head_count_kv", config.numKVHeads);
+  setNumber(config.learnedPositions || family.has(FamilyTraits::UsesLayerNorm)
+                ? "attention.layer_norm_epsilon"
+                : "attention.layer_norm_rms_epsilon",
+            config.normEps);
+  setCount("vocab_size", config.vocabSize);
+  if (config.learnedPositions)
+    return;
+  setCount("attention.key_length", config.headDim);
+  setCount("attention.value_length", config.headDim);
+}
+
+void ModelKeys::addScales() {
+  const std::string &architecture = config.architecture;
+  if (architecture == "granite") {
+    setNumber("attention.scale", config.attentionScale);
+    setNumber("embedding_scale", config.embeddingScale);
+    setNumber("residual_scale", config.residualScale);
+  }
+  if (family.has(FamilyTraits::DividesLogits))
+    setNumber("logit_scale", 1 / config.logitScale);
+  else if (config.logitScale != 1)
+    setNumber("logit_scale", config.logitScale);
+  if (family.has(FamilyTraits::HasSoftCaps)) {
+    setNumber("attention.scale", config.attentionScale);
+    if (config.attentionSoftCap > 0)
+      setNumber("attn_logit_softcapping", config.attentionSoftCap);
+    if (config.logitSoftCap > 0)
+      setNumber("final_logit_softcapping", config.logitSoftCap);
+  }
+  if (config.queryGrowth != 0)
+    setNumber("attention.temperature_scale", config.queryGrowth);
+  if (architecture == "stablelm" || architecture == "gptneox")
+    keys.setBool(key("use_parallel_residual"), config.parallelResidual);
+}
+
+/// Which layers have a window, and are rotated, follows from the family or is a
+/// flag per layer.
+Status ModelKeys::addWindow() {
+  int64_t window = 0;
+  std::vector<bool> windowed(static_cast<size_t>(config.numLayers));
+  for (size_t i = 0; i < config.layers.size(); ++i) {
+    windowed[i] = config.layers[i].window > 0;
+    window = std::max(window, config.layers[i].window);
+  }
+  if (window > 0 || config.architecture == "phi3")
+    setCount("attention.sliding_window", window);
+  if (window > 0) {
+    bool isUsual = true;
+    for (size_t i = 0; i < windowed.size(); ++i)
+      isUsual &= windowed[i] ==
+                 (family.windowPeriod == 0 ||
+                  (static_cast<int64_t>(i) + 1) % family.windowPeriod != 0);
+    if (!isUsual || family.windowPeriod != 0)
+      keys.setBools(key("attention.sliding_window_pattern"), windowed);
+  }
+  std::vector<LayerAttention> expected =
+      layersOf(config, family, window, windowed);
+  if (family.has(FamilyTraits::EveryFourthIsUnrotated)) {
+    expected.resize(static_cast<size_t>(config.numLayers));
+    for (size_t i = 3; i < expected.size(); i += 4)
+      expected[i].rotation = LayerAttention::None;
+  }
+  for (int64_t i = 0; i < config.numLayers; ++i) {
+    const LayerAttention of =
+        expected.empty() ? LayerAttention() : expected[static_cast<size_t>(i)];
+    if (of.rotation != config.attentionOf(i).rotation)
+      return unsupported("layer " + std::to_string(i) +
+                         " is rotated unlike in other models");
+  }
+  return Status::ok();
+}
+
+Status ModelKeys::addRope() {
+  const RopeScaling &scaling = config.ropeScaling;
+  setCount("rope.dimension_count", config.rotaryDim);
+  setNumber("rope.freq_base", config.ropeTheta);
+  const double usualLocal =
+      config.architecture == "gemma3" ? 10000.0 : config.ropeTheta;
+  if (family.has(FamilyTraits::HasLocalRotation) &&
+      (config.localRopeTheta != usualLocal || config.architecture == "gemma3"))
+    setNumber("rope.freq_base_swa", config.localRopeTheta);
+  // Llama 3's scaling is a tensor of divisors.
+  if (scaling.kind == RopeScaling::Default ||
+      scaling.kind == RopeScaling::Llama3)
+    return Status::ok();
+  if (scaling.kind == RopeScaling::LongRope) {
+    setCount("rope.scaling.original_context_length", scaling.originalContext);
+    setNumber("rope.scaling.attn_factor", scaling.attentionFactor);
+    return Status::ok();
+  }
+  const bool isYarn = scaling.kind == RopeScaling::Yarn;
+  keys.setString(key("rope.scaling.type"), isYarn ? "yarn" : "linear");
+  setNumber("rope.scaling.factor", scaling.factor);
+  if (!isYarn)
+    return Status::ok();
+  setCount("rope.scaling.original_context_length", scaling.originalContext);
+  setNumber("rope.scaling.yarn_beta_fast", scaling.betaFast);
+  setNumber("rope.scaling.yarn_beta_slow", scaling.betaSlow);
+  if (!scaling.truncatesBounds)
+    return unsupported("'truncate' of the rotary scaling is false");
+  const auto usual = static_cast<float>(yarnMagnitude(scaling.factor, 1));
+  const auto factor = static_cast<float>(scaling.attentionFactor);
+  if (config.architecture == "mistral3" && factor == 1.0f)
+    setNumber("rope.scaling.yarn_log_multiplier", 1.0); // mscale_all_dim
+  else if (factor != usual || config.architecture == "olmo2")
+    setNumber("rope.scaling.attn_factor", factor);
+  return Status::ok();
+}
+
+Status ModelKeys::add() {
+  addSizes();
+  if (!config.learnedPositions)
+    LLMIR_RETURN_IF_ERROR(addRope());
+  addScales();
+  return addWindow();
+}
+
+Status llmir::addModelKeys(const ModelConfig &config, GGUFKeys &keys) {
+  const FamilyTraits *family = findFamily(config.architecture);
+  if (!family)
+    return Status(StatusCode::Unsupported,
+                  "GGUF has no architecture '" + config.architecture + "'");
+  keys.setString("general.architecture", config.architecture);
+  keys.setString("general.type", "model");
+  keys.setString("general.name", config.modelName);
+  return ModelKeys(config, *family, keys).add();
+}
+
+bool llmir::rotatesPairsInGGUF(std::string_view architecture) {
+  const FamilyTraits *family = findFamily(architecture);
+  return family && family->has(FamilyTraits::PairsInGGUF);
+}

@@ -1,0 +1,202 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ConversionPlan.h"
+
+#include "llmir/Quantize/EncodeRow.h"
+#include "llmir/Support/FileWriter.h"
+#include "llmir/Support/ParallelFor.h"
+
+#include <algorithm>
+#include <atomic>
+#include <sys/statvfs.h>
+
+using namespace llmir;
+
+std::string llmir::allConvertTypes() { return allRecipeNames(); }
+
+namespace {
+
+/// Collects the elements of a tensor, encodes rows on all processors as soon as
+/// there are enough of them, and appends them to a file.
+class TensorWriter {
+public:
+  TensorWriter(const PlannedTensor &tensor, AtomicFile &file,
+               const std::function<void(int64_t bytes)> &wrote)
+      : tensor(tensor), file(file), wrote(wrote), columns(tensor.out.columns()),
+        rowBytes(*tensorRowBytes(tensor.out.format, columns)) {
+    constexpr int64_t elements = int64_t(1) << 22; // 16 MiB of f32.
+    batch = std::max<int64_t>(elements / std::max<int64_t>(columns, 1), 1);
+    values.reserve(
+        static_cast<size_t>(std::min(batch, tensor.out.rows()) * columns));
+  }
+
+  Status take(Span<const float> more) {
+    const float one = tensor.source.addsOne ? 1.0f : 0.0f;
+    for (float value : more) {
+      values.push_back(tensor.source.addsOne ? value + one : value);
+      if (static_cast<int64_t>(values.size()) == batch * columns)
+        LLMIR_RETURN_IF_ERROR(encode());
+    }
+    return Status::ok();
+  }
+  /// After the last element.
+  Status finish() {
+    LLMIR_RETURN_IF_ERROR(encode());
+    return file.padTo(ggufAlignment);
+  }
+
+private:
+  Status encode();
+  const float *weightsOf(int64_t row) const;
+
+  const PlannedTensor &tensor;
+  AtomicFile &file;
+  const std::function<void(int64_t bytes)> &wrote;
+  int64_t columns, rowBytes;
+  int64_t batch;    ///< Rows that are encoded together.
+  int64_t done = 0; ///< Rows that are written.
+  std::vector<float> values;
+  std::vector<uint8_t> encoded;
+};
+
+} // namespace
+
+const float *TensorWriter::weightsOf(int64_t row) const {
+  if (tensor.weights.empty())
+    return nullptr;
+  const std::vector<int64_t> &shape = tensor.out.shape;
+  const int64_t matrix = row / shape[shape.size() - 2];
+  return tensor.weights.data() + matrix * columns;
+}
+
+Status TensorWriter::encode() {
+  const int64_t rows =
+      columns > 0 ? static_cast<int64_t>(values.size()) / columns : 0;
+  encoded.resize(static_cast<size_t>(rows * rowBytes));
+  std::atomic<int64_t> wrong{-1};
+  const bool isDone = parallelFor(0, rows, 16, [&](int64_t row) {
+    if (!encodeTensorRow(tensor.out.format, values.data() + row * columns,
+                         columns, weightsOf(done + row),
+                         encoded.data() + row * rowBytes))
+      wrong = done + row;
+  });
+  if (!isDone)
+    return Status(StatusCode::ResourceExhausted, "not enough memory");
+  if (wrong >= 0)
+    return Status(StatusCode::InvalidFile,
+                  "row " + std::to_string(wrong) + " of '" + tensor.out.name +
+                      "' has an element that " +
+                      std::string(tensorFormatInfo(tensor.out.format).name) +
+                      " cannot represent: not finite, or too large",
+                  "choose --type bf16 or f32");
+  values.clear();
+  done += rows;
+  LLMIR_RETURN_IF_ERROR(file.write(encoded.data(), encoded.size()));
+  wrote(static_cast<int64_t>(encoded.size()));
+  return Status::ok();
+}
+
+static Status writeTensor(const ConversionPlan &plan,
+                          const PlannedTensor &tensor, AtomicFile &file,
+                          const std::function<void(int64_t bytes)> &wrote) {
+  if (tensor.copied) {
+    LLMIR_RETURN_IF_ERROR(file.write(tensor.copied->bytes));
+    wrote(static_cast<int64_t>(tensor.copied->bytes.size()));
+    return file.padTo(ggufAlignment);
+  }
+  TensorWriter writer(tensor, file, wrote);
+  const std::vector<float> &values = tensor.source.values;
+  LLMIR_RETURN_IF_ERROR(writer.take({values.data(), values.size()}));
+  for (const StoredParameter &part : tensor.source.parts)
+    LLMIR_RETURN_IF_ERROR(
+        readRows(plan.checkpoint, part,
+                 [&](Span<const float> row) { return writer.take(row); }));
+  return writer.finish();
+}
+
+/// "1.5 GB".
+static std::string bytesText(int64_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f GB", static_cast<double>(bytes) / 1e9);
+  return text;
+}
+
+/// Fails if the result does not fit on the disk.
+static Status checkSpace(const ConversionPlan &plan) {
+  const std::string &path = plan.files.front().path;
+  const size_t slash = path.rfind('/');
+  const std::string folder =
+      slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  struct statvfs disk;
+  if (statvfs(folder.c_str(), &disk) != 0)
+    return Status::ok(); // Creating the file reports why.
+  const uint64_t free = uint64_t(disk.f_bavail) * disk.f_frsize;
+  if (static_cast<uint64_t>(plan.bytes()) <= free)
+    return Status::ok();
+  return Status(StatusCode::ResourceExhausted,
+                "the result has " + bytesText(plan.bytes()) + ", and '" +
+                    folder + "' has " + bytesText(static_cast<int64_t>(free)) +
+                    " of free space",
+                "free some, choose a smaller --type or another directory");
+}
+
+Status llmir::writeConversion(const ConversionPlan &plan,
+                              const ConvertOptions &options) {
+  LLMIR_RETURN_IF_ERROR(checkSpace(plan));
+  const auto total = static_cast<double>(std::max<int64_t>(plan.bytes(), 1));
+  int64_t written = 0;
+  std::vector<AtomicFile> files;
+  for (size_t i = 0; i < plan.files.size(); ++i) {
+    Expected<AtomicFile> file = AtomicFile::create(plan.files[i].path);
+    if (!file)
+      return file.takeStatus();
+    const std::string header = plan.header(i);
+    LLMIR_RETURN_IF_ERROR(file->write(header));
+    for (size_t t = plan.files[i].first; t < plan.files[i].end; ++t) {
+      const PlannedTensor &tensor = plan.tensors[t];
+      auto wrote = [&](int64_t bytes) {
+        written += bytes;
+        if (options.progress)
+          options.progress(tensor.out.name.c_str(),
+                           static_cast<double>(written) / total);
+      };
+      LLMIR_RETURN_IF_ERROR(writeTensor(plan, tensor, *file, wrote));
+    }
+    LLMIR_RETURN_IF_ERROR(file->flush());
+    files.push_back(std::move(*file));
+  }
+  for (AtomicFile &file : files)
+    LLMIR_RETURN_IF_ERROR(file.commit());
+  return Status::ok();
+}
+
+static Json reportOf(const ConversionPlan &plan,
+                     const ConvertOptions &options) {
+  Json files = Json::array(), tensors = Json::array();
+  for (const PlannedFile &file : plan.files)
+    files.push_back({{"path", file.path}, {"bytes", file.bytes}});
+  for (const PlannedTensor &tensor : plan.tensors)
+    tensors.push_back({{"name", tensor.out.name},
+                       {"shape", tensor.out.shape},
+                       {"type", tensorFormatInfo(tensor.out.format).name},
+                       {"bytes", tensor.out.bytes()},
+                       {"weighted", !tensor.weights.empty()}});
+  return {{"type", plan.recipe->name}, {"files", std::move(files)},
+          {"bytes", plan.bytes()},     {"tensors", std::move(tensors)},
+          {"notes", plan.notes},       {"dry_run", options.dryRun}};
+}
+
+Expected<Json> llmir::convertModel(const ConvertOptions &options) {
+  Expected<ConversionPlan> plan = ConversionPlan::make(options);
+  if (!plan)
+    return plan.takeStatus();
+  if (!options.dryRun)
+    LLMIR_RETURN_IF_ERROR(writeConversion(*plan, options));
+  return reportOf(*plan, options);
+}

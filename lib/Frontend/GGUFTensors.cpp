@@ -1,0 +1,195 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Frontend/GGUFTensors.h"
+
+#include "CheckpointParameters.h"
+#include "RopeFrequencies.h"
+
+#include "llmir/Checkpoint/GGUFWriter.h"
+#include "mllm/models/Families.h"
+
+#include "mlir/IR/MLIRContext.h"
+
+#include <algorithm>
+#include <map>
+
+using namespace llmir;
+using ::mllm::nn::StoredPlace;
+
+namespace {
+
+/// Binds parameters as usual, and notes which rows of which GGUF tensor each of
+/// them is.
+class RecordedParameters final : public ::mllm::ir::ParameterSource {
+public:
+  RecordedParameters(const Checkpoint &checkpoint,
+                     const ::mllm::models::ModelFamily &family)
+      : checkpoint(checkpoint), family(family), parameters(checkpoint) {}
+
+  Expected<::mllm::ir::ParameterBinding>
+  bind(mlir::MLIRContext &context,
+       const ::mllm::nn::Parameter &parameter) override {
+    auto binding = parameters.bind(context, parameter);
+    if (!binding)
+      return binding;
+    LLMIR_RETURN_IF_ERROR(record(parameter, *binding));
+    return binding;
+  }
+
+  Status checkAllUsed() const { return parameters.checkAllUsed(); }
+  Expected<std::vector<GGUFTensorSource>> finish();
+
+private:
+  struct Part {
+    StoredPlace place; ///< In the GGUF file.
+    StoredParameter stored;
+  };
+  struct Tensor {
+    std::string name;
+    std::vector<int64_t> shape;
+    std::vector<Part> parts;
+  };
+
+  Status record(const ::mllm::nn::Parameter &parameter,
+                const ::mllm::ir::ParameterBinding &binding);
+  Status append(Tensor &tensor, std::vector<GGUFTensorSource> &list) const;
+
+  const Checkpoint &checkpoint;
+  const ::mllm::models::ModelFamily &family;
+  CheckpointParameters parameters;
+  std::vector<Tensor> tensors;
+  std::map<std::string, size_t> byName; ///< Indices into `tensors`.
+};
+
+} // namespace
+
+Status RecordedParameters::record(const ::mllm::nn::Parameter &parameter,
+                                  const ::mllm::ir::ParameterBinding &binding) {
+  const std::string module = parameter.storedPath(/*isGGUF=*/true);
+  const std::optional<std::string> name =
+      ggufTensorName(module, family.ggufNames);
+  if (!name)
+    return Status(StatusCode::Unsupported,
+                  "'" + module + "' has no name in GGUF",
+                  "run the model from its directory");
+  const ::mllm::nn::Storage &storage = parameter.storage();
+  Part part;
+  part.place = storage.placeIn(/*isGGUF=*/true);
+  StoredParameter &stored = part.stored;
+  stored.source = binding.source;
+  stored.shape = parameter.shape();
+  stored.firstRow = binding.place.first;
+  stored.storedRows = binding.place.rows;
+  stored.groupRows = binding.place.groupRows;
+  stored.groupStride = binding.place.groupStride;
+  stored.isTransposed = binding.transposed;
+  const ModelConfig &config = checkpoint.config();
+  const bool hasPairs = config.adjacentPairRotation;
+  const bool wantsPairs = rotatesPairsInGGUF(config.architecture);
+  if (hasPairs != wantsPairs)
+    (hasPairs ? stored.unpermuteHeads : stored.permuteHeads) =
+        storage.rotatedHeads;
+
+  auto [found, isNew] = byName.emplace(*name, tensors.size());
+  if (isNew) {
+    Tensor tensor{*name, parameter.shape(), {}};
+    if (part.place.rows > 0)
+      tensor.shape[0] = part.place.rows;
+    tensors.push_back(std::move(tensor));
+  }
+  tensors[found->second].parts.push_back(std::move(part));
+  return Status::ok();
+}
+
+/// Orders the parts of a tensor, which must cover its rows.
+Status RecordedParameters::append(Tensor &tensor,
+                                  std::vector<GGUFTensorSource> &list) const {
+  std::sort(tensor.parts.begin(), tensor.parts.end(),
+            [](const Part &a, const Part &b) {
+              return a.place.first < b.place.first;
+            });
+  GGUFTensorSource source;
+  int64_t rows = 0;
+  for (Part &part : tensor.parts) {
+    if (part.place.groupRows != 0 || part.place.first != rows)
+      return Status(StatusCode::Unsupported,
+                    "the rows of '" + tensor.name +
+                        "' are not consecutive parts of the model",
+                    "run the model from its directory");
+    rows += part.stored.shape[0];
+    source.parts.push_back(std::move(part.stored));
+  }
+  source.name = std::move(tensor.name);
+  source.shape = std::move(tensor.shape);
+  if (rows != source.shape[0])
+    return Status(StatusCode::Internal, "'" + source.name + "' has " +
+                                            std::to_string(source.shape[0]) +
+                                            " rows, of which the model has " +
+                                            std::to_string(rows));
+  const bool isNorm = source.shape.size() == 1 &&
+                      source.name.find("norm.weight") != std::string::npos;
+  source.addsOne = isNorm && checkpoint.config().normUnitOffset;
+  list.push_back(std::move(source));
+  return Status::ok();
+}
+
+Expected<std::vector<GGUFTensorSource>> RecordedParameters::finish() {
+  std::vector<GGUFTensorSource> list;
+  for (Tensor &tensor : tensors)
+    LLMIR_RETURN_IF_ERROR(append(tensor, list));
+  return list;
+}
+
+/// Rotary scaling that GGUF stores as tensors.
+static void addRopeTensors(const ModelConfig &config,
+                           std::vector<GGUFTensorSource> &list) {
+  auto add = [&](const char *name, std::vector<float> values) {
+    GGUFTensorSource source;
+    source.name = name;
+    source.shape = {static_cast<int64_t>(values.size())};
+    source.values = std::move(values);
+    list.push_back(std::move(source));
+  };
+  const RopeScaling &scaling = config.ropeScaling;
+  if (scaling.kind == RopeScaling::Llama3)
+    add(ropeDivisorsTensor, llama3Divisors(config));
+  if (scaling.kind != RopeScaling::LongRope)
+    return;
+  add(longFactorsTensor,
+      {scaling.longFactors.begin(), scaling.longFactors.end()});
+  add(shortFactorsTensor,
+      {scaling.shortFactors.begin(), scaling.shortFactors.end()});
+}
+
+Expected<std::vector<GGUFTensorSource>>
+llmir::ggufTensorsOf(const Checkpoint &checkpoint) {
+  const ModelConfig &found = checkpoint.config();
+  const auto *family = ::mllm::models::findModelFamily(found.architecture);
+  if (!family)
+    return Status(StatusCode::Unsupported, checkpoint.path() +
+                                               ": no model family '" +
+                                               found.architecture + "'");
+  Expected<std::vector<double>> frequencies =
+      ropeFrequencies(checkpoint, found.contextLength);
+  if (!frequencies)
+    return frequencies.takeStatus();
+  const ::mllm::models::DecoderConfig config{found, std::move(*frequencies),
+                                             localRopeFrequencies(found)};
+  const std::unique_ptr<::mllm::nn::Module> model = family->build(config);
+  RecordedParameters parameters(checkpoint, *family);
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  auto module = ::mllm::ir::traceModel(context, *model, "convert", parameters);
+  if (!module)
+    return module.takeStatus();
+  LLMIR_RETURN_IF_ERROR(parameters.checkAllUsed());
+  Expected<std::vector<GGUFTensorSource>> list = parameters.finish();
+  if (list)
+    addRopeTensors(found, *list);
+  return list;
+}
