@@ -169,7 +169,7 @@ Status ModelKeys::addRope() {
   const auto factor = static_cast<float>(scaling.attentionFactor);
   if (config.architecture == "mistral3" && factor == 1.0f)
     setNumber("rope.scaling.yarn_log_multiplier", 1.0); // mscale_all_dim
-  else if (factor != usual || config.architecture == "olmo2")
+  else if (factor != usual) // llama.cpp multiplies by the usual one itself.
     setNumber("rope.scaling.attn_factor", factor);
   return Status::ok();
 }

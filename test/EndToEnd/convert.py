@@ -34,8 +34,8 @@ TYPES = {"f16": 1e-7, "bf16": 1e-5, "q8_0": 1e-4, "q6_k": 1e-3, "q5_k_m": 3e-3, 
          "iq4_xs": 1e-2, "mxfp4": 2e-2, "q3_k_l": 4e-2, "q3_k_m": 4e-2, "q3_k_s": 4e-2, "q2_k": 0.12,
          "tq2_0": 0.4, "tq1_0": 0.4}
 
-# Keys of a reference file that are free.
-FREE_KEYS = ("general.name",)
+# Keys of a reference file that are free: the second one repeats the usual factor, by which llama.cpp multiplies.
+FREE_KEYS = ("general.name", "olmo2.rope.scaling.attn_factor")
 
 # Why llama.cpp computes other logits of some tiny models.
 PEER_DIFFERS = {"exaone4": "it has windows only in models of 64 layers",
