@@ -174,6 +174,10 @@ Expected<Tokenizer> tokenizerFromPairs(std::string_view vocabulary,
   Expected<TokenizerFile> file = TokenizerFile::parse(json, pairsName);
   if (!file)
     return file.takeStatus();
+  // A text that ends its object early could go on with other members.
+  if (file->rest.size() != 1 || file->rest["model"].size() != 3)
+    return Status(StatusCode::InvalidFile, "vocab.json: more than one object",
+                  "download the file again");
   LLMIR_RETURN_IF_ERROR(addStagesOfClass(config, file->rest));
   auto declared = config.find("added_tokens_decoder");
   Json added = Json::array();

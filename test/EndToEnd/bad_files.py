@@ -166,6 +166,8 @@ CASES = [
     ("words that are not UTF-8", {"vocab.txt": WORDS.encode() + b"\xff\n"}, ["vocab.txt", "UTF-8"]),
     ("merges of words that are absent", dict(BPE, **{"merges.txt": "x y\n"}), ["merges.txt", "'x'"]),
     ("a vocabulary that is an array", dict(BPE, **{"vocab.json": "[]"}), ["vocab.json"]),
+    ("a vocabulary with other members", dict(BPE, **{"vocab.json": '{"a": 0, "b": 1, "ab": 2}, "dropout": {"x": 1}'}),
+     ["vocab.json", "more than one object"]),
     ("a vocabulary without merges", {"vocab.json": BPE["vocab.json"]}, ["no tokenizer"]),
     # tokenizer_config.json and templates.
     ("a configuration that is an array", with_config("[]"), ["tokenizer_config.json"]),

@@ -190,6 +190,20 @@ static std::vector<std::string> wordSeeds() {
   return {"[PAD]\n[UNK]\n[CLS]\n[SEP]\nun\n##able\r\n\n!\n"};
 }
 
+/// vocab.json and merges.txt.
+static void readPairs(std::string_view input) {
+  const size_t end = input.find('\0');
+  write("pairs/merges.txt",
+        end == input.npos ? std::string_view() : input.substr(end + 1));
+  const std::string path = write("pairs/vocab.json", input.substr(0, end));
+  useStored(Tokenizer::fromFolder(path.substr(0, path.rfind('/'))));
+}
+
+static std::vector<std::string> pairSeeds() {
+  return {R"({"a":0,"b":1,"ab":2,"<|endoftext|>":3})" + std::string(1, '\0') +
+          "#version: 0.2\na b\n"};
+}
+
 static void loadStored(std::string_view input) {
   use(Tokenizer::load(
       {reinterpret_cast<const uint8_t *>(input.data()), input.size()}));
@@ -217,6 +231,7 @@ std::vector<Target> fuzz::tokenizerTargets() {
       {"tiktoken", "lines of a tiktoken file", readTiktoken, tiktokenSeeds},
       {"tekken", "tekken.json", readJson, tekkenSeeds},
       {"words", "vocab.txt", readWords, wordSeeds},
+      {"pairs", "vocab.json, a byte 0, merges.txt", readPairs, pairSeeds},
       {"tokenizer-bytes", "the tokenizer of an artifact", loadStored,
        storedSeeds},
   };
