@@ -16,6 +16,7 @@
 #include "ModelResolver.h"
 
 #include "llmir/Support/Json.h"
+#include "llmir/Support/Text.h"
 
 #include <algorithm>
 #include <map>
