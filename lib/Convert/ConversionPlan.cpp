@@ -13,6 +13,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
+#include <tuple>
 
 using namespace llmir;
 
@@ -45,6 +47,25 @@ Status ConversionPlan::addTensors() {
   return Status::ok();
 }
 
+/// Columns, the format of the recipe, the format instead.
+using Replacement = std::tuple<int64_t, TensorFormat, TensorFormat>;
+
+/// "'blk.0.ffn_down.weight' and 7 others have rows of …".
+static std::string describe(const Replacement &replacement,
+                            const std::vector<std::string> &names) {
+  const auto [columns, wanted, chosen] = replacement;
+  const bool isOne = names.size() == 1;
+  std::string text = "'" + names.front() + "'";
+  if (!isOne)
+    text += " and " + std::to_string(names.size() - 1) +
+            (names.size() == 2 ? " other have" : " others have");
+  return text + (isOne ? " has" : "") + " rows of " + std::to_string(columns) +
+         " elements, not a multiple of the blocks of " +
+         std::string(tensorFormatInfo(wanted).name) +
+         (isOne ? ": it is " : ": they are ") +
+         std::string(tensorFormatInfo(chosen).name);
+}
+
 Status ConversionPlan::chooseFormats() {
   const bool isGGUF = checkpoint.kind() == CheckpointKind::GGUF;
   const bool isTied =
@@ -52,6 +73,7 @@ Status ConversionPlan::chooseFormats() {
         return t.source.name == "output.weight";
       });
   int64_t again = 0;
+  std::map<Replacement, std::vector<std::string>> replaced;
   for (PlannedTensor &tensor : tensors) {
     GGUFTensor &out = tensor.out;
     out.name = tensor.source.name;
@@ -60,11 +82,7 @@ Status ConversionPlan::chooseFormats() {
                                          checkpoint.config().numLayers, isTied);
     out.format = fittingFormat(wanted, out.columns());
     if (out.format != wanted)
-      notes.push_back("'" + out.name + "' has rows of " +
-                      std::to_string(out.columns()) +
-                      " elements, not a multiple of the blocks of " +
-                      std::string(tensorFormatInfo(wanted).name) + ": it is " +
-                      std::string(tensorFormatInfo(out.format).name));
+      replaced[{out.columns(), wanted, out.format}].push_back(out.name);
     if (!isGGUF)
       continue;
     const CheckpointTensor *stored = checkpoint.find(out.name);
@@ -73,6 +91,8 @@ Status ConversionPlan::chooseFormats() {
     else if (isBlockFormat(*stored->format))
       ++again;
   }
+  for (const auto &[replacement, names] : replaced)
+    notes.push_back(describe(replacement, names));
   if (again > 0)
     notes.push_back(std::to_string(again) +
                     " tensors were quantized before: their errors add up");

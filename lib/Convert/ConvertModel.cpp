@@ -22,8 +22,8 @@ std::string llmir::allConvertTypes() { return allRecipeNames(); }
 
 namespace {
 
-/// Collects the elements of a tensor, encodes rows on all processors as soon as
-/// there are enough of them, and appends them to a file.
+/// Collects the elements of a tensor, encodes whole rows on all processors as
+/// soon as there are enough of them, and appends them to a file.
 class TensorWriter {
 public:
   TensorWriter(const PlannedTensor &tensor, AtomicFile &file,
@@ -36,14 +36,15 @@ public:
         static_cast<size_t>(std::min(batch, tensor.out.rows()) * columns));
   }
 
+  /// Any number of elements: of rows, or of a part of one.
   Status take(Span<const float> more) {
-    const float one = tensor.source.addsOne ? 1.0f : 0.0f;
-    for (float value : more) {
-      values.push_back(tensor.source.addsOne ? value + one : value);
-      if (static_cast<int64_t>(values.size()) == batch * columns)
-        LLMIR_RETURN_IF_ERROR(encode());
-    }
-    return Status::ok();
+    const size_t before = values.size();
+    values.insert(values.end(), more.begin(), more.end());
+    if (tensor.source.addsOne)
+      for (size_t i = before; i < values.size(); ++i)
+        values[i] += 1.0f;
+    const bool isFull = static_cast<int64_t>(values.size()) >= batch * columns;
+    return isFull ? encode() : Status::ok();
   }
   /// After the last element.
   Status finish() {
@@ -95,7 +96,7 @@ Status TensorWriter::encode() {
                       std::string(tensorFormatInfo(tensor.out.format).name) +
                       " cannot represent: not finite, or too large",
                   "choose --type bf16 or f32");
-  values.clear();
+  values.erase(values.begin(), values.begin() + rows * columns);
   done += rows;
   LLMIR_RETURN_IF_ERROR(file.write(encoded.data(), encoded.size()));
   wrote(static_cast<int64_t>(encoded.size()));

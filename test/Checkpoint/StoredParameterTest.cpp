@@ -91,6 +91,18 @@ TEST_F(StoredParameterTest, RowsOfAdjacentPairsGoIntoTwoHalves) {
     }
 }
 
+TEST_F(StoredParameterTest, RowsOfTwoHalvesGoIntoAdjacentPairs) {
+  const auto stored = rowsOf(whole);
+  StoredParameter permuted = whole;
+  permuted.permuteHeads = 4; // Heads of 64 rows.
+  const auto rows = rowsOf(permuted);
+  for (size_t head = 0; head < 4; ++head)
+    for (size_t pair = 0; pair < 32; ++pair) {
+      EXPECT_EQ(rows[head * 64 + 2 * pair], stored[head * 64 + pair]);
+      EXPECT_EQ(rows[head * 64 + 2 * pair + 1], stored[head * 64 + 32 + pair]);
+    }
+}
+
 TEST_F(StoredParameterTest, ColumnsOfATransposedSlice) {
   const auto stored = rowsOf(whole);
   StoredParameter transposed = whole;

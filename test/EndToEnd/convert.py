@@ -126,8 +126,28 @@ class Conversions:
             check("demo as %s: errors" % kind, max(errors) <= bound, max(errors))
             check("demo as %s: tensors as reported" % kind, [(t["name"], t["type"]) for t in report["tensors"]]
                   == [(name, tensor.format) for name, tensor in file.tensors.items()])
+        if hasattr(os, "sched_setaffinity"):
+            self.check_one_thread()
         answer = self.run(self.path("demo-q4_k_m.gguf"))
         check("demo as q4_k_m runs", len(answer["ids"]) == 24, answer)
+
+    def check_one_thread(self):
+        cpus = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, {min(cpus)})
+        try:
+            path, _ = self.convert(self.model, "one-thread.gguf", "--type", "q4_k_m")
+        finally:
+            os.sched_setaffinity(0, cpus)
+        with open(path, "rb") as one, open(self.path("demo-q4_k_m.gguf"), "rb") as other:
+            check("one thread and all give the same file", one.read() == other.read())
+
+    def check_odd(self):
+        """Rows that are not whole blocks get another format, which the command says once."""
+        make_tiny.main(["--family", "qwen2", "--odd", "--out", self.path("tiny-odd")])
+        odd, report = self.convert(self.path("tiny-odd"), "odd.gguf", "--type", "q4_k_m")
+        check("rows that are not whole blocks", any("others have rows of 60 elements, not a multiple of the blocks of "
+                                                    "q4_k: they are f16" in each for each in report["notes"])
+              and os.path.getsize(odd) == report["bytes"], report["notes"])
 
     def check_requantized(self):
         """A GGUF file as the source: what it already has is copied, other keys stay."""
@@ -257,6 +277,7 @@ def main():
     conversions.check_exact()
     conversions.check_types()
     conversions.check_requantized()
+    conversions.check_odd()
     conversions.check_split()
     conversions.check_weighted()
     conversions.check_refusals()
