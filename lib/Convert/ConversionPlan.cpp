@@ -9,6 +9,7 @@
 #include "ConversionPlan.h"
 
 #include "llmir/ChatTemplate/ModelTemplates.h"
+#include "llmir/Support/Text.h"
 #include "llmir/Tokenizer/ToGGUF.h"
 
 #include <algorithm>
@@ -178,7 +179,7 @@ Status ConversionPlan::addKeys(const ConvertOptions &options) {
     LLMIR_RETURN_IF_ERROR(addFolderKeys(options));
   } else {
     for (const GGUFEntry &entry : checkpoint.gguf()->entries())
-      if (entry.key.substr(0, 6) != "split." &&
+      if (!startsWith(entry.key, "split.") &&
           entry.key != "general.alignment") // Ours is the default.
         keys.copy(entry);
     if (!options.preTokenizer.empty())
@@ -265,10 +266,7 @@ Expected<ConversionPlan> ConversionPlan::make(const ConvertOptions &options) {
     return Status(StatusCode::InvalidArgument,
                   "unknown type '" + options.type + "'",
                   "choose one of " + allRecipeNames());
-  const std::string end = ".gguf";
-  if (options.output.size() <= end.size() ||
-      options.output.compare(options.output.size() - end.size(), end.size(),
-                             end) != 0)
+  if (!endsWith(options.output, ".gguf"))
     return Status(StatusCode::InvalidArgument,
                   "'" + options.output + "' does not end in .gguf",
                   "choose such a name, for example model.gguf");

@@ -11,6 +11,7 @@
 #include "llmir/Quantize/EncodeRow.h"
 #include "llmir/Support/FileWriter.h"
 #include "llmir/Support/ParallelFor.h"
+#include "llmir/Support/Text.h"
 
 #include <algorithm>
 #include <atomic>
@@ -121,13 +122,6 @@ static Status writeTensor(const ConversionPlan &plan,
   return writer.finish();
 }
 
-/// "1.5 GB".
-static std::string bytesText(int64_t bytes) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f GB", static_cast<double>(bytes) / 1e9);
-  return text;
-}
-
 /// Fails if the result does not fit on the disk.
 static Status checkSpace(const ConversionPlan &plan) {
   const std::string &path = plan.files.front().path;
@@ -141,8 +135,9 @@ static Status checkSpace(const ConversionPlan &plan) {
   if (static_cast<uint64_t>(plan.bytes()) <= free)
     return Status::ok();
   return Status(StatusCode::ResourceExhausted,
-                "the result has " + bytesText(plan.bytes()) + ", and '" +
-                    folder + "' has " + bytesText(static_cast<int64_t>(free)) +
+                "the result has " +
+                    formatBytes(static_cast<double>(plan.bytes())) + ", and '" +
+                    folder + "' has " + formatBytes(static_cast<double>(free)) +
                     " of free space",
                 "free some, choose a smaller --type or another directory");
 }

@@ -11,6 +11,7 @@
 #include "llmir/Checkpoint/GGUF.h"
 #include "llmir/Support/Json.h"
 #include "llmir/Support/MappedFile.h"
+#include "llmir/Support/Text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -161,11 +162,6 @@ Status ImportanceMatrix::readOld(Span<const uint8_t> bytes) {
 //===----------------------------------------------------------------------===//
 // GGUF
 //===----------------------------------------------------------------------===//
-
-static bool endsWith(std::string_view text, std::string_view end) {
-  return text.size() > end.size() &&
-         text.substr(text.size() - end.size()) == end;
-}
 
 static std::vector<float> valuesOf(const CheckpointTensor &tensor) {
   std::vector<float> values(static_cast<size_t>(tensor.numElements()));

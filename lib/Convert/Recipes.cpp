@@ -8,6 +8,8 @@
 
 #include "Recipes.h"
 
+#include "llmir/Support/Text.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
@@ -85,7 +87,7 @@ static bool staysWhole(std::string_view name) {
 /// N of "blk.N.…".
 static std::optional<int64_t> layerOf(std::string_view name) {
   constexpr std::string_view prefix = "blk.";
-  if (name.substr(0, prefix.size()) != prefix)
+  if (!startsWith(name, prefix))
     return std::nullopt;
   return std::atoll(std::string(name.substr(prefix.size())).c_str());
 }
@@ -109,10 +111,7 @@ static bool isChosen(Recipe::Layers layers, int64_t layer, int64_t numLayers) {
 TensorFormat llmir::formatOf(const Recipe &recipe, std::string_view name,
                              const std::vector<int64_t> &shape,
                              int64_t numLayers, bool isTied) {
-  constexpr std::string_view suffix = ".weight";
-  const bool isWeight = name.size() > suffix.size() &&
-                        name.substr(name.size() - suffix.size()) == suffix;
-  if (shape.size() < 2 || !isWeight || staysWhole(name))
+  if (shape.size() < 2 || !endsWith(name, ".weight") || staysWhole(name))
     return TensorFormat::F32;
   if (name == "output.weight" || (isTied && name == "token_embd.weight"))
     return recipe.output;
