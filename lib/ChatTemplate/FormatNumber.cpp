@@ -125,7 +125,7 @@ static std::string printDouble(Heap &heap, double value, char type,
                                int64_t precision, bool isAlternate) {
   if (precision > kMaxPrecision)
     raise(ErrorKind::Limit, "the precision of a number is too large");
-  heap.step(64 + static_cast<uint64_t>(precision) / 4);
+  heap.step(128 + static_cast<uint64_t>(precision) / 2);
   char format[8];
   std::snprintf(format, sizeof format, isAlternate ? "%%#.*%c" : "%%.*%c",
                 type);

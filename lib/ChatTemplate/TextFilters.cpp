@@ -342,8 +342,8 @@ Value xmlattr(Interpreter &interpreter, CallArguments &arguments) {
 
 static std::string quoteUrl(Heap &heap, const Value &value, bool isQuery) {
   const std::string text = toText(heap, value);
-  // Three times as long at most.
-  heap.stepCharacters(text.size() * 3);
+  // Up to three times as long.
+  heap.stepCharacters(text.size() * 5);
   heap.reserve(text.size() * 3);
   std::string result;
   char buffer[8];
