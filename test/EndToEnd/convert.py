@@ -39,8 +39,7 @@ FREE_KEYS = ("general.name", "olmo2.rope.scaling.attn_factor")
 
 # Why llama.cpp computes other logits of some tiny models.
 PEER_DIFFERS = {"exaone4": "it has windows only in models of 64 layers",
-                "gemma2": "it has no key for query_pre_attn_scalar, which real models have as the size of a head",
-                "phi3": "it chooses the short factors for a short context"}
+                "gemma2": "it has no key for query_pre_attn_scalar, which real models have as the size of a head"}
 
 check = Checks()
 
