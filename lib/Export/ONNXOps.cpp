@@ -141,6 +141,8 @@ static Status refusal(const std::string &kind) {
       {"radix_attn_swa_sink", "a paged cache is not a tensor"},
       {"radix_attn_relax", "a paged cache is not a tensor"},
       {"flash_attention2_swa_sink", "sinks are not supported"},
+      {"experts",
+       "experts that are chosen for each row have no ONNX equivalent"},
       {"tensor.alloc", "memory is not a value"},
       {"tensor.free", "memory is not a value"},
   };

@@ -45,6 +45,7 @@ Category picture::categoryOf(const std::string &kind) {
       {"conv1d", Category::Product},
       {"conv2d", Category::Product},
       {"conv3d", Category::Product},
+      {"experts", Category::Product},
       {"stft", Category::Product},
       {"istft", Category::Product},
       {"flash_attention2", Category::Attention},

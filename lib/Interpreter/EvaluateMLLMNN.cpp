@@ -12,9 +12,11 @@
 
 #include "Evaluation.h"
 
+#include "llmir/Dialect/MLLM/MLLMExpertOps.h"
 #include "llmir/Dialect/MLLM/MLLMNNOps.h"
 #include "llmir/Reference/CustomOps.h"
 #include "llmir/Reference/Elementwise.h"
+#include "llmir/Reference/MoE.h"
 #include "llmir/Reference/NN.h"
 
 using namespace mlir;
@@ -78,6 +80,30 @@ static LogicalResult evaluateLinear(mllm::LinearOp op, Evaluation &e) {
   llvm::append_range(result.shape,
                      op.getType().getShape().drop_front(x.rank() - 1));
   return e.set(op, std::move(result));
+}
+
+static Tensor asRows(const Tensor &x) {
+  const int64_t columns = x.dim(-1);
+  return x.reshaped({columns == 0 ? 0 : x.size() / columns, columns});
+}
+
+static LogicalResult evaluateExperts(mllm::ExpertsOp op, Evaluation &e) {
+  FailureOr<Tensor> gate = e.parameter(op.getGateAttr());
+  FailureOr<Tensor> up = e.parameter(op.getUpAttr());
+  FailureOr<Tensor> down = e.parameter(op.getDownAttr());
+  if (failed(gate) || failed(up) || failed(down))
+    return failure();
+  const Tensor &x = e.tensor(op.getX()), &chosen = e.tensor(op.getChosen());
+  if (x.dim(-1) != gate->dim(2))
+    return e.fail(Status(StatusCode::InvalidArgument,
+                         "rows of " + std::to_string(x.dim(-1)) +
+                             " elements do not match experts " +
+                             typeString(*gate)));
+  if (failed(e.checkIndices(chosen, gate->dim(0), "expert")))
+    return failure();
+  return e.set(op, moeFFN(asRows(x), asRows(chosen),
+                          asRows(e.tensor(op.getWeights())), *gate, *up, *down)
+                       .reshaped(x.shape));
 }
 
 static LogicalResult evaluateParam(mllm::ParamOp op, Evaluation &e) {
@@ -208,6 +234,7 @@ void llmir::interpreter::addMLLMNNEvaluators(EvaluatorTable &table) {
   table.add(evaluateMatMul);
   table.add(evaluateEmbedding);
   table.add(evaluateLinear);
+  table.add(evaluateExperts);
   table.add(evaluateParam);
   table.add(evaluateRMSNorm);
   table.add(evaluateLayerNorm);

@@ -14,6 +14,7 @@
 #include "QuantizedWeights.h"
 #include "StepForm.h"
 
+#include "llmir/Dialect/MLLM/MLLMExpertOps.h"
 #include "llmir/Dialect/MLLM/MLLMLinalgOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -78,6 +79,20 @@ static LogicalResult lower(OpLowering &l, mllm::LinearOp op) {
   if (products.empty() || !products.front())
     return failure(); // Reported at its creation.
   return l.replace(l.fromRows(products.front(), l.resultType().getShape()));
+}
+
+static LogicalResult lower(OpLowering &l, mllm::ExpertsOp op) {
+  RankedTensorType x = OpLowering::type(op.getX());
+  if (!x.hasStaticShape() && x.getRank() != 2)
+    return l.refuse() << "it computes several rows per token; the experts of a "
+                         "step have one";
+  Value chosen = l.cast(op.getChosen(), l.b().getI32Type());
+  Value rows = l.asRows(op.getX(), 1);
+  Value sums = ll::MoEFFNOp::create(
+      l.b(), rows.getType(), rows, l.asRows(chosen, 1),
+      l.asRows(op.getWeights(), 1), l.parameter(op.getGateAttr()),
+      l.parameter(op.getUpAttr()), l.parameter(op.getDownAttr()));
+  return l.replace(l.fromRows(sums, x.getShape()));
 }
 
 static LogicalResult lower(OpLowering &l, mllm::ParamOp op) {
@@ -200,6 +215,7 @@ static LogicalResult lower(OpLowering &l, mllm::SoftmaxOp op) {
 void addNNLowerings(LoweringTable &table) {
   table.add<mllm::EmbeddingOp>(lower);
   table.add<mllm::LinearOp>(lower);
+  table.add<mllm::ExpertsOp>(lower);
   table.add<mllm::RMSNormOp>(lower);
   table.add<mllm::LayerNormOp>(lower);
   table.add<mllm::LayerNorm2DOp>(lower);

@@ -14,6 +14,7 @@
 
 #include "SubGraphNeeds.h"
 #include "llmir/Conversion/Dimensions.h"
+#include "llmir/Dialect/MLLM/MLLMExpertOps.h"
 #include "llmir/Dialect/MLLM/TensorTypes.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -328,6 +329,12 @@ Rule TokenRules::apply() {
       .Case([&](PositionsOp) { return Rule(of(op->getOperand(0))); })
       .Case<LinearOp, RMSNormOp>(
           [&](auto each) { return keepBefore(each.getX(), 1); })
+      .Case([&](ExpertsOp experts) -> Rule {
+        for (Value operand : {experts.getChosen(), experts.getWeights()})
+          if (of(operand) != of(experts.getX()))
+            return failure();
+        return keepBefore(experts.getX(), 1);
+      })
       .Case([&](LayerNormOp norm) {
         return keepBefore(norm.getX(), norm.getNormalizedShape().size());
       })

@@ -13,6 +13,7 @@
 #include "llmir/Dialect/MLLM/MLLMNNOps.h"
 
 #include "LinalgCosts.h"
+#include "llmir/Dialect/MLLM/MLLMExpertOps.h"
 #include "llmir/Dialect/MLLM/MLLMShapeOps.h"
 #include "llmir/Dialect/MLLM/MLLMTensorOps.h"
 #include "llmir/Dialect/MLLM/QuantAttrs.h"
@@ -29,6 +30,10 @@ void MLLMDialect::addNNOps() {
   addOperations<
 #define GET_OP_LIST
 #include "llmir/Dialect/MLLM/MLLMNNOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "llmir/Dialect/MLLM/MLLMExpertOps.cpp.inc"
       >();
 }
 

@@ -65,25 +65,26 @@ problemOfStoredPlace(ArrayRef<int64_t> shape,
                      std::optional<ArrayRef<int64_t>> slice, bool transposed) {
   if (slice) {
     if ((slice->size() != 2 && slice->size() != 4) || shape.empty() ||
-        shape.size() > 2)
+        shape.size() > 3)
       return "has a 'slice' that is not [first row, rows of the stored tensor] "
-             "of a vector or a matrix, or these and [rows of a group, rows "
-             "between the starts of groups]";
-    int64_t first = (*slice)[0], total = (*slice)[1], spanned = shape[0];
+             "of a vector, a matrix or the matrices of a stack, or these and "
+             "[rows of a group, rows between the starts of groups]";
+    const int64_t own = shape.size() == 3 ? shape[1] : shape[0];
+    int64_t first = (*slice)[0], total = (*slice)[1], spanned = own;
     if (slice->size() == 4) {
       int64_t rows = (*slice)[2], stride = (*slice)[3], before = 0;
-      if (rows < 1 || stride < rows || shape[0] % rows != 0 ||
-          __builtin_mul_overflow(shape[0] / rows - 1, stride, &before) ||
+      if (rows < 1 || stride < rows || own % rows != 0 ||
+          __builtin_mul_overflow(own / rows - 1, stride, &before) ||
           __builtin_add_overflow(before, rows, &spanned))
         return "has the 'slice' of groups of " + std::to_string(rows) +
                " in every " + std::to_string(stride) +
-               " rows, which do not make up its " + std::to_string(shape[0]) +
+               " rows, which do not make up its " + std::to_string(own) +
                " rows";
     }
     if (first < 0 || total < spanned || first > total - spanned)
       return "has the 'slice' [" + std::to_string(first) + ", " +
              std::to_string(total) + "], which does not contain its " +
-             std::to_string(shape[0]) + " rows";
+             std::to_string(own) + " rows";
   }
   if (transposed && shape.size() != 2)
     return "is 'transposed', which is only valid for a matrix";

@@ -573,3 +573,119 @@ mllm.graph.subgraph @f(%x: tensor<?x4xf32, #mllm.tensor<dims = (seq, 4)>>) {
   %0 = mllm.linalg.linear %x, @w : tensor<?x4xf32, #mllm.tensor<dims = (seq, 4)>> -> tensor<?x8xf32, #mllm.tensor<dims = (seq - 1, 8)>>
   mllm.cf.return
 }
+
+// -----
+
+mllm.tensor.register @g : tensor<5x6x4xf32> {source = "g"}
+mllm.tensor.register @d : tensor<5x4x6xf32> {source = "d"}
+mllm.graph.subgraph @f(%x: tensor<?x4xf32>, %e: tensor<?x2xi32>, %w: tensor<?x2xf32>) {
+  // RULE: experts.c1
+  // expected-error@+1 {{gate @absent is not a registered tensor of the module}}
+  %0 = mllm.linalg.experts %x chosen %e weights %w, @absent, @g, @d : (tensor<?x4xf32>, tensor<?x2xi32>, tensor<?x2xf32>) -> tensor<?x4xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.tensor.register @g : tensor<5x6x4xf32> {source = "g"}
+mllm.tensor.register @d : tensor<5x4x6xf32> {source = "d"}
+mllm.graph.subgraph @f(%x: tensor<?x4xf32>, %e: tensor<?x2xi32>, %w: tensor<?x2xf32>) {
+  // RULE: experts.c1 (the down projection)
+  // expected-error@+1 {{down projection @absent is not a registered tensor of the module}}
+  %0 = mllm.linalg.experts %x chosen %e weights %w, @g, @g, @absent : (tensor<?x4xf32>, tensor<?x2xi32>, tensor<?x2xf32>) -> tensor<?x4xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.tensor.register @g : tensor<5x6x4xf32> {source = "g"}
+// expected-note@+1 {{registered here}}
+mllm.tensor.register @d : tensor<5x4x6xf32> {source = "d"}
+mllm.graph.subgraph @f(%x: tensor<?x4xf32>, %e: tensor<?x2xi32>, %w: tensor<?x2xf32>) {
+  // RULE: experts.c2
+  // expected-error@+1 {{gate @d has shape 5x4x6, but the op needs 5x4x4}}
+  %0 = mllm.linalg.experts %x chosen %e weights %w, @d, @g, @d : (tensor<?x4xf32>, tensor<?x2xi32>, tensor<?x2xf32>) -> tensor<?x4xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.tensor.register @g : tensor<5x6x4xf32> {source = "g"}
+mllm.tensor.register @d : tensor<5x4x6xf32> {source = "d"}
+// expected-note@+1 {{registered here}}
+mllm.tensor.register @u : tensor<5x7x4xf32> {source = "u"}
+mllm.graph.subgraph @f(%x: tensor<?x4xf32>, %e: tensor<?x2xi32>, %w: tensor<?x2xf32>) {
+  // RULE: experts.c2 (the up projection)
+  // expected-error@+1 {{up projection @u has shape 5x7x4, but the op needs 5x6x4}}
+  %0 = mllm.linalg.experts %x chosen %e weights %w, @g, @u, @d : (tensor<?x4xf32>, tensor<?x2xi32>, tensor<?x2xf32>) -> tensor<?x4xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.tensor.register @g : tensor<5x6x4xf32> {source = "g"}
+mllm.tensor.register @d : tensor<5x4x6xf32> {source = "d"}
+// expected-note@+1 {{registered here}}
+mllm.tensor.register @m : tensor<6x4xf32> {source = "m"}
+mllm.graph.subgraph @f(%x: tensor<?x4xf32>, %e: tensor<?x2xi32>, %w: tensor<?x2xf32>) {
+  // RULE: experts.c2 (the rank)
+  // expected-error@+1 {{gate @m has shape 6x4, but the op needs ?x?x4}}
+  %0 = mllm.linalg.experts %x chosen %e weights %w, @m, @g, @d : (tensor<?x4xf32>, tensor<?x2xi32>, tensor<?x2xf32>) -> tensor<?x4xf32>
+  mllm.cf.return
+}
+
+// -----
+
+// expected-note@+1 {{registered here}}
+mllm.tensor.register @g : tensor<5x6x4xf32> {source = "g"}
+mllm.tensor.register @d : tensor<5x4x6xf32> {source = "d"}
+mllm.graph.subgraph @f(%x: tensor<?x4xf32>, %e: tensor<?x2xi32>, %w: tensor<?x2xf32>) {
+  // RULE: experts.c3
+  // expected-error@+1 {{down projection @g has shape 5x6x4, but the op needs 5x4x6}}
+  %0 = mllm.linalg.experts %x chosen %e weights %w, @g, @g, @g : (tensor<?x4xf32>, tensor<?x2xi32>, tensor<?x2xf32>) -> tensor<?x4xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.tensor.register @g : tensor<5x6x4xf32> {source = "g"}
+mllm.tensor.register @d : tensor<5x4x6xf32> {source = "d"}
+mllm.graph.subgraph @f(%x: tensor<?x4xf32>, %e: tensor<?x2xi32>, %w: tensor<?x3xf32>) {
+  // RULE: experts.c4
+  // expected-error@+1 {{has weights of shape [?, 3] for chosen experts of shape [?, 2]}}
+  %0 = mllm.linalg.experts %x chosen %e weights %w, @g, @g, @d : (tensor<?x4xf32>, tensor<?x2xi32>, tensor<?x3xf32>) -> tensor<?x4xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.tensor.register @g : tensor<5x6x4xf32> {source = "g"}
+mllm.tensor.register @d : tensor<5x4x6xf32> {source = "d"}
+mllm.graph.subgraph @f(%x: tensor<2x4xf32>, %e: tensor<3x2xi32>, %w: tensor<3x2xf32>) {
+  // RULE: experts.c4 (the rows)
+  // expected-error@+1 {{chooses experts of shape [3, 2] for the rows of [2, 4]}}
+  %0 = mllm.linalg.experts %x chosen %e weights %w, @g, @g, @d : (tensor<2x4xf32>, tensor<3x2xi32>, tensor<3x2xf32>) -> tensor<2x4xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.tensor.register @g : tensor<5x6x4xf32> {source = "g"}
+mllm.tensor.register @d : tensor<5x4x6xf32> {source = "d"}
+mllm.graph.subgraph @f(%x: tensor<?x4xf32>, %e: tensor<?x2xi32>, %w: tensor<?x2xbf16>) {
+  // RULE: experts.c5
+  // expected-error@+1 {{operand #1 has bf16 values, but operand #0 has f32}}
+  %0 = mllm.linalg.experts %x chosen %e weights %w, @g, @g, @d : (tensor<?x4xf32>, tensor<?x2xi32>, tensor<?x2xbf16>) -> tensor<?x4xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.tensor.register @g : tensor<5x6x4xf32> {source = "g"}
+mllm.tensor.register @d : tensor<5x4x6xf32> {source = "d"}
+mllm.graph.subgraph @f(%x: tensor<?x4xf32>, %e: tensor<?x2xi32>, %w: tensor<?x2xf32>) {
+  // RULE: experts.c6
+  // expected-error@+1 {{result #0 has type 'tensor<?x5xf32>', expected 'tensor<?x4xf32>'}}
+  %0 = mllm.linalg.experts %x chosen %e weights %w, @g, @g, @d : (tensor<?x4xf32>, tensor<?x2xi32>, tensor<?x2xf32>) -> tensor<?x5xf32>
+  mllm.cf.return
+}

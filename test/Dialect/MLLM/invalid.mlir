@@ -257,14 +257,20 @@ mllm.tensor.register @w : tensor<6x4xf32> {source = "w", rope_unpermute_heads = 
 // -----
 
 // RULE: tensor.register.c6 (one number)
-// expected-error@+1 {{has a 'slice' that is not [first row, rows of the stored tensor] of a vector or a matrix, or these and [rows of a group, rows between the starts of groups]}}
+// expected-error@+1 {{has a 'slice' that is not [first row, rows of the stored tensor] of a vector, a matrix or the matrices of a stack, or these and [rows of a group, rows between the starts of groups]}}
 mllm.tensor.register @w : tensor<6x4xf32> {source = "w", slice = array<i64: 6>}
 
 // -----
 
-// RULE: tensor.register.c6 (matrices of experts)
-// expected-error@+1 {{has a 'slice' that is not [first row, rows of the stored tensor] of a vector or a matrix, or these and [rows of a group, rows between the starts of groups]}}
-mllm.tensor.register @w : tensor<2x6x4xf32> {source = "w", slice = array<i64: 0, 6>}
+// RULE: tensor.register.c6 (rank 4)
+// expected-error@+1 {{has a 'slice' that is not [first row, rows of the stored tensor] of a vector, a matrix or the matrices of a stack, or these and [rows of a group, rows between the starts of groups]}}
+mllm.tensor.register @w : tensor<2x6x4x1xf32> {source = "w", slice = array<i64: 0, 6>}
+
+// -----
+
+// RULE: tensor.register.c6 (beyond the end of the matrices of a stack)
+// expected-error@+1 {{has the 'slice' [6, 10], which does not contain its 6 rows}}
+mllm.tensor.register @w : tensor<2x6x4xf32> {source = "w", slice = array<i64: 6, 10>}
 
 // -----
 

@@ -56,6 +56,19 @@ mllm.graph.subgraph @norms(%x: tensor<1x?x4xf32>, %y: tensor<2x3x4xbf16>, %p: te
   mllm.cf.return
 }
 
+mllm.tensor.register @gates : tensor<5x6x4xf32> {source = "gates"}
+mllm.tensor.register @downs : tensor<5x4x6xbf16> {source = "downs"}
+
+// CHECK-LABEL: mllm.graph.subgraph @experts(
+mllm.graph.subgraph @experts(%x: tensor<?x4xf32>, %e: tensor<?x2xi32>, %w: tensor<?x2xf32>, %y: tensor<2x3x4xbf16>,
+                             %f: tensor<2x3x1xi64>, %v: tensor<2x3x1xbf16>) {
+  // CHECK: mllm.linalg.experts %{{[^ ]+}} chosen %{{[^ ]+}} weights %{{[^ ]+}}, @gates, @gates, @downs : (tensor<?x4xf32>, tensor<?x2xi32>, tensor<?x2xf32>) -> tensor<?x4xf32>
+  %0 = mllm.linalg.experts %x chosen %e weights %w, @gates, @gates, @downs : (tensor<?x4xf32>, tensor<?x2xi32>, tensor<?x2xf32>) -> tensor<?x4xf32>
+  // CHECK: mllm.linalg.experts %{{[^ ]+}} chosen %{{[^ ]+}} weights %{{[^ ]+}}, @gates, @gates, @downs : (tensor<2x3x4xbf16>, tensor<2x3x1xi64>, tensor<2x3x1xbf16>) -> tensor<2x3x4xbf16>
+  %1 = mllm.linalg.experts %y chosen %f weights %v, @gates, @gates, @downs : (tensor<2x3x4xbf16>, tensor<2x3x1xi64>, tensor<2x3x1xbf16>) -> tensor<2x3x4xbf16>
+  mllm.cf.return
+}
+
 // CHECK-LABEL: mllm.graph.subgraph @activations(
 mllm.graph.subgraph @activations(%x: tensor<?x4xf32>) {
   // CHECK: mllm.linalg.gelu %{{[^ ]+}} : tensor<?x4xf32>

@@ -105,8 +105,8 @@ mllm.program.fragment @weights data {
 
 mllm.program.fragment @weights data {
   // RULE: program.weight.c3 (matrices of experts)
-  // expected-error@+1 {{has a 'slice' that is not [first row, rows of the stored tensor] of a vector or a matrix, or these and [rows of a group, rows between the starts of groups]}}
-  mllm.program.weight @w "tiles16" "f32" [2, 16, 4] bytes 512 sources ["a"] at [0] {slice = array<i64: 0, 48>}
+  // expected-error@+1 {{has the 'slice' [33, 48], which does not contain its 16 rows}}
+  mllm.program.weight @w "tiles16" "f32" [2, 16, 4] bytes 512 sources ["a"] at [0] {slice = array<i64: 33, 48>}
 }
 
 // -----

@@ -20,6 +20,16 @@ def linear(x, weight, bias=None, shape=None):
     return y if shape is None else y.reshape(x.shape[:-1] + tuple(shape))
 
 
+def experts(x, chosen, weights, gate, up, down):
+    """The weighted sum of gated MLPs: x [rows, hidden], chosen and weights [rows, k]."""
+    result = np.zeros_like(x)
+    for row, numbers, factors in zip(range(len(x)), chosen.astype(int), weights):
+        for e, factor in zip(numbers, factors):
+            opened = gate[e] @ x[row]
+            result[row] += factor * (down[e] @ (opened * sigmoid(opened) * (up[e] @ x[row])))
+    return result
+
+
 def embedding(ids, table):
     return table[ids.astype(int)]
 

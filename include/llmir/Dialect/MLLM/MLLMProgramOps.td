@@ -108,8 +108,8 @@ def MLLMProgram_WeightOp : MLLM_ProgramOp<"weight", [Symbol]> {
     - c1: the numbers of sources and offsets differ or are zero;
     - c2: an offset is negative or not a multiple of 64;
     - c3: `slice` is not a pair with 0 <= first and first + rows <= total, or
-      four numbers as in mllm.tensor.register, or the tensor is neither a vector
-      nor a matrix;
+      four numbers as in mllm.tensor.register, or the tensor is not a vector, a
+      matrix or a stack of matrices;
     - c4: the tensor is `transposed` but not a matrix.
 
     Example:

@@ -34,8 +34,12 @@ def MLLM_RegisterOp : MLLM_Op<"tensor.register", [
     of the H heads of D rows, stored row 2j is row j, and stored row 2j + 1 is
     row j + D/2.
 
+    A `source` with a `*` is that of a stack [count, rows, columns] whose matrices
+    are tensors of their own: `*` stands for the number of each of them.
+
     With `slice = array<i64: first, total>`, the parameter consists of the rows
-    (elements of a vector) from `first` on of a stored tensor with `total` rows.
+    (elements of a vector) from `first` on of a stored tensor with `total` rows;
+    so does each matrix of a stack.
     With `slice = array<i64: first, total, n, stride>`, it consists of the `n`
     rows from `first` on, the `n` rows from `first + stride` on, and so on:
     GPT-NeoX stores queries, keys and values together for each head.
@@ -53,7 +57,7 @@ def MLLM_RegisterOp : MLLM_Op<"tensor.register", [
       into heads of an even number of rows;
     - c6: `slice` does not have two elements with 0 <= first and first + rows <=
       total, or four such that whole groups of 1 <= n <= stride rows are the
-      rows, or the tensor is neither a vector nor a matrix;
+      rows, or the tensor is not a vector, a matrix or a stack of matrices;
     - c7: `transposed` is given for a tensor that is not a matrix.
 
     Example:
