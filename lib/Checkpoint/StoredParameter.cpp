@@ -98,9 +98,42 @@ readTransposed(const StoredRows &stored, const StoredParameter &parameter,
   return Status::ok();
 }
 
+bool llmir::isNumberedSource(std::string_view source) {
+  return source.find('*') != std::string_view::npos;
+}
+
+std::string llmir::matrixSource(std::string_view source, int64_t number) {
+  std::string name(source);
+  const size_t place = name.find('*');
+  return place == std::string::npos
+             ? name
+             : name.replace(place, 1, std::to_string(number));
+}
+
+/// The matrices of a stack, each from its own tensor.
+static Status
+readNumbered(const Checkpoint &checkpoint, const StoredParameter &stack,
+             const std::function<Status(Span<const float>)> &take) {
+  if (stack.shape.size() != 3)
+    return Status(StatusCode::InvalidFile,
+                  "the source '" + stack.source +
+                      "' is for a stack of matrices, not for a parameter of "
+                      "rank " +
+                      std::to_string(stack.shape.size()));
+  StoredParameter matrix = stack;
+  matrix.shape.erase(matrix.shape.begin());
+  for (int64_t i = 0; i < stack.shape[0]; ++i) {
+    matrix.source = matrixSource(stack.source, i);
+    LLMIR_RETURN_IF_ERROR(readRows(checkpoint, matrix, take));
+  }
+  return Status::ok();
+}
+
 Status llmir::readRows(const Checkpoint &checkpoint,
                        const StoredParameter &parameter,
                        const std::function<Status(Span<const float>)> &take) {
+  if (isNumberedSource(parameter.source))
+    return readNumbered(checkpoint, parameter, take);
   Expected<const CheckpointTensor *> found =
       checkpoint.tensor(parameter.source);
   if (!found)
@@ -118,11 +151,16 @@ Status llmir::readRows(const Checkpoint &checkpoint,
       return doesNotFit(tensor, parameter);
   const int64_t columns =
       parameter.shape.size() < 2 ? 1 : parameter.shape.back();
-  const int64_t rows = columns ? wanted / columns : 0;
+  // A slice, and heads, are those of each matrix of a stack.
+  const int64_t matrices = parameter.shape.size() == 3
+                               ? std::max<int64_t>(parameter.shape[0], 1)
+                               : 1;
+  const int64_t rows = columns ? wanted / columns / matrices : 0;
   const int64_t all = parameter.storedRows ? parameter.storedRows : rows;
   const bool isList = parameter.shape.size() < 2;
   int64_t held = 0;
   if (all < 0 || __builtin_mul_overflow(all, columns, &held) ||
+      __builtin_mul_overflow(held, matrices, &held) ||
       tensor.numElements() != held || parameter.firstRow < 0 ||
       spannedRows(parameter, rows) < 0 ||
       parameter.firstRow > all - spannedRows(parameter, rows) ||
@@ -149,8 +187,9 @@ Status llmir::readRows(const Checkpoint &checkpoint,
   if (parameter.isTransposed)
     return readTransposed(stored, parameter, rows, take);
   std::vector<float> row(static_cast<size_t>(columns));
-  for (int64_t i = 0; i < rows; ++i) {
-    stored.decode(storedRow(parameter, rows, i), row.data());
+  for (int64_t i = 0; i < matrices * rows; ++i) {
+    stored.decode(i / rows * all + storedRow(parameter, rows, i % rows),
+                  row.data());
     LLMIR_RETURN_IF_ERROR(take(Span<const float>(row.data(), row.size())));
   }
   return Status::ok();

@@ -15,6 +15,7 @@
 #include "llmir/Artifact/ArtifactWriter.h"
 #include "llmir/Artifact/CpuFeatures.h"
 #include "llmir/ChatTemplate/FromGGUF.h"
+#include "llmir/Checkpoint/StoredParameter.h"
 #include "llmir/Driver/Compilation.h"
 #include "llmir/Support/IntegerLayout.h"
 #include "llmir/Target/CPU/CPUTarget.h"
@@ -44,7 +45,8 @@ static std::string describeWeights(const Checkpoint &checkpoint,
                                    const std::vector<PackJob> &jobs) {
   std::map<std::string, int64_t> bytes;
   for (const PackJob &job : jobs)
-    if (const CheckpointTensor *stored = checkpoint.find(job.source);
+    if (const CheckpointTensor *stored =
+            checkpoint.find(matrixSource(job.source, 0));
         stored && !job.isVector)
       bytes[formatOf(job, *stored)] += job.bytes;
   std::vector<std::pair<int64_t, std::string>> order;

@@ -10,6 +10,7 @@
 
 #include "TensorPacker.h"
 
+#include "llmir/Checkpoint/StoredParameter.h"
 #include "llmir/Support/MappedFile.h"
 #include "llmir/Support/ParallelFor.h"
 
@@ -109,6 +110,27 @@ private:
 };
 } // namespace
 
+/// One job for each tensor: stacks whose matrices are tensors of their own
+/// become jobs of single matrices.
+static std::vector<PackJob> separated(const std::vector<PackJob> &jobs) {
+  std::vector<PackJob> parts;
+  for (const PackJob &job : jobs) {
+    if (!isNumberedSource(job.source)) {
+      parts.push_back(job);
+      continue;
+    }
+    for (int64_t i = 0; i < job.matrices; ++i) {
+      PackJob part = job;
+      part.source = matrixSource(job.source, i);
+      part.matrices = 1;
+      part.bytes = job.bytes / job.matrices;
+      part.offset = job.offset + i * part.bytes;
+      parts.push_back(std::move(part));
+    }
+  }
+  return parts;
+}
+
 /// The tensor that a job packs.
 static Expected<CheckpointTensor> tensorOf(const Checkpoint &checkpoint,
                                            const PackJob &job) {
@@ -138,7 +160,7 @@ Status packWeights(const Checkpoint &checkpoint,
   done.totalBytes = jobs.empty() ? 0 : jobs.back().offset + jobs.back().bytes;
   LLMIR_RETURN_IF_ERROR(writer.beginSection(ArtifactSection::Weights));
   PieceWriter pieces(writer);
-  for (const PackJob &job : jobs) {
+  for (const PackJob &job : separated(jobs)) {
     Expected<CheckpointTensor> tensor = tensorOf(checkpoint, job);
     if (!tensor)
       return tensor.takeStatus();

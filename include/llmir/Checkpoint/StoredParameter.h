@@ -23,10 +23,17 @@
 
 namespace llmir {
 
+/// The tensor of matrix `number` of a stack with this source, in which `*`
+/// stands for the number if the matrices are tensors of their own:
+/// "mlp.experts.*.up_proj.weight". Other sources are returned as they are.
+std::string matrixSource(std::string_view source, int64_t number);
+/// Whether `source` has such a place.
+bool isNumberedSource(std::string_view source);
+
 /// How a parameter is stored in a tensor. Each element of a rank-1 parameter is
 /// a row.
 struct StoredParameter {
-  std::string source;         ///< The tensor's name.
+  std::string source;         ///< The tensor's name; see matrixSource().
   std::vector<int64_t> shape; ///< The parameter's own.
   /// Number of heads whose rows are stored for rotation of adjacent pairs; 0 =
   /// none.

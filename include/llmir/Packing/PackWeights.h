@@ -29,7 +29,7 @@ namespace llmir {
 
 /// One tensor to pack.
 struct PackJob {
-  std::string source;         ///< Tensor names in the checkpoint.
+  std::string source;         ///< Tensor in the checkpoint; see matrixSource().
   bool isVector = false;      ///< Rank 1: stored as f32.
   int64_t matrices = 1;       ///< Consecutive matrices of `rows` each.
   int64_t rows = 0;           ///< Entries of a vector.
