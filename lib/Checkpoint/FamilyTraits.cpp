@@ -21,11 +21,20 @@ using Is = FamilyTraits;
 /// Names of GGUF in the order of their first row.
 static constexpr FamilyTraits table[] = {
     {"gpt2", "gpt2"},
-    {"llama", "llama", Is::PairsInGGUF | Is::HasOutputBias | Is::HasMLPBias},
+    {"llama", "llama",
+     Is::PairsInGGUF | Is::HasOutputBias | Is::HasMLPBias | Is::HasExperts |
+         Is::NormalizesExperts},
     {"mistral", "llama", Is::PairsInGGUF},
+    {"mixtral", "llama",
+     Is::PairsInGGUF | Is::HasExperts | Is::NormalizesExperts},
     {"qwen2", "qwen2", Is::HasQKVBias | Is::WindowIsOptional},
     {"qwen3", "qwen3",
      Is::HasQKNorm | Is::HasOutputBias | Is::WindowIsOptional},
+    {"qwen2_moe", "qwen2moe",
+     Is::HasQKVBias | Is::WindowIsOptional | Is::HasExperts},
+    {"qwen3_moe", "qwen3moe",
+     Is::HasQKNorm | Is::HasOutputBias | Is::WindowIsOptional | Is::HasExperts |
+         Is::NormalizesExperts},
     {"smollm3", "smollm3",
      Is::PairsInGGUF | Is::HasOutputBias | Is::HasMLPBias |
          Is::EveryFourthIsUnrotated | Is::WindowIsOptional},
@@ -46,8 +55,12 @@ static constexpr FamilyTraits table[] = {
      4},
     {"olmo3", "olmo2", Is::HasQKNorm | Is::HasOutputBias | Is::HasLocalRotation,
      4},
+    {"olmoe", "olmoe", Is::HasQKNorm | Is::HasOutputBias | Is::HasExperts},
     {"granite", "granite",
      Is::PairsInGGUF | Is::HasOutputBias | Is::HasMLPBias | Is::DividesLogits},
+    {"granitemoe", "granitemoe",
+     Is::PairsInGGUF | Is::HasOutputBias | Is::DividesLogits | Is::HasExperts |
+         Is::NormalizesExperts},
     {"internlm2", "internlm2", Is::PairsInGGUF | Is::HasOutputBias, 0, 1.0,
      "output"},
     {"stablelm", "stablelm", Is::UsesLayerNorm, 0, 0.25},
@@ -62,6 +75,7 @@ static constexpr FamilyTraits table[] = {
          Is::HasOutputBias | Is::IsParallel | Is::FullIsUnrotated,
      4},
     {"glm4", "glm4", Is::PairsInFolder | Is::PairsInGGUF, 0, 0.5},
+    {"glm4_moe", "glm4moe", Is::HasExperts | Is::HasQKNorm, 0, 0.5},
     {"exaone4", "exaone4", Is::HasQKNorm | Is::FullIsUnrotated, 4},
     {"seed_oss", "seed_oss", Is::HasMLPBias},
     {"ministral3", "mistral3", Is::PairsInGGUF},

@@ -44,6 +44,10 @@ struct FamilyTraits {
     IsParallel = 1 << 16, ///< See ModelConfig::parallelResidual.
     /// The window starts at layer max_window_layers, if it is used at all.
     WindowIsOptional = 1 << 17,
+    HasExperts = 1 << 18, ///< GGUF: if there is a number of them.
+    /// The weights of a token's experts are divided by their sum, where the
+    /// file does not specify it.
+    NormalizesExperts = 1 << 19,
   };
 
   std::string_view modelType; ///< Of config.json.

@@ -6,72 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ConfigChecks.h"
-#include "FamilyTraits.h"
-#include "llmir/Checkpoint/CheckpointTensor.h"
-#include "llmir/Checkpoint/GGUF.h"
+#include "GGUFConfig.h"
 
 #include <algorithm>
 #include <cmath>
 
 namespace llmir {
-
-namespace {
-
-/// Reads the "<architecture>.*" keys of one file into a ModelConfig.
-class GGUFConfig {
-public:
-  GGUFConfig(const GGUFMetadata &metadata,
-             const std::vector<CheckpointTensor> &tensors)
-      : metadata(metadata), tensors(tensors) {}
-
-  Expected<ModelConfig> read();
-
-private:
-  using Trait = FamilyTraits::Trait;
-
-  Status readArchitecture();
-  Status refuseWhatIsNotSupported() const;
-  Status readSizes();
-  Status readScales();
-  Status readScale(double &target, const char *name) const;
-  Status readLayers();
-  Status readWindowedLayers(std::vector<bool> &windowed) const;
-  Status readHeads();
-  Status checkGPT2Heads() const;
-  Status readVocabulary();
-  Status readRope();
-  Status readRopeScaling();
-  Status readScalingFactor();
-  Status readYarn();
-  Status readLongRope();
-  Status readTokens();
-  void readTensorTraits();
-  Status check();
-
-  /// "llama." + name.
-  std::string key(const char *name) const { return prefix + name; }
-  std::string epsKey() const {
-    return key(config.learnedPositions || has(Trait::UsesLayerNorm)
-                   ? "attention.layer_norm_epsilon"
-                   : "attention.layer_norm_rms_epsilon");
-  }
-  const CheckpointTensor *tensor(std::string_view name) const;
-  Expected<int64_t> sameInEveryLayer(const std::string &key, int64_t max) const;
-  Status unsupported(const std::string &key, const std::string &problem,
-                     const std::string &advice = {}) const {
-    return metadata.failure(StatusCode::Unsupported, key, problem, advice);
-  }
-
-  bool has(Trait trait) const { return family->has(trait); }
-
-  const GGUFMetadata &metadata;
-  const std::vector<CheckpointTensor> &tensors;
-  const FamilyTraits *family = nullptr; ///< Set by readArchitecture().
-  std::string prefix;
-  std::string factorKey;
-  ModelConfig config;
-};
 
 const CheckpointTensor *GGUFConfig::tensor(std::string_view name) const {
   auto found = std::find_if(
@@ -102,7 +42,7 @@ Status GGUFConfig::readArchitecture() {
 /// Rejects keys that change the computation in ways that the family does not
 /// support.
 Status GGUFConfig::refuseWhatIsNotSupported() const {
-  const bool isGranite = config.architecture == "granite";
+  const bool isGranite = has(Trait::DividesLogits);
   const std::pair<const char *, bool> keys[] = {
       {"attn_logit_softcapping", has(Trait::HasSoftCaps)},
       {"final_logit_softcapping", has(Trait::HasSoftCaps)},
@@ -125,10 +65,11 @@ Status GGUFConfig::refuseWhatIsNotSupported() const {
   Expected<int64_t> experts = metadata.integerOr(key("expert_count"), 0, 0);
   if (!experts)
     return experts.takeStatus();
-  if (*experts > 0)
+  if (*experts > 0 && !has(Trait::HasExperts))
     return unsupported(key("expert_count"),
                        "is " + std::to_string(*experts) +
-                           "; mixtures of experts are not supported");
+                           "; mixtures of experts are not supported for " +
+                           config.architecture + " models");
   return Status::ok();
 }
 
@@ -160,6 +101,10 @@ Expected<int64_t> GGUFConfig::sameInEveryLayer(const std::string &key,
 Status GGUFConfig::readSizes() {
   LLMIR_ASSIGN_OR_RETURN(config.numLayers,
                          metadata.integer(key("block_count"), 1, maxLayers));
+  LLMIR_ASSIGN_OR_RETURN(config.numPredictionLayers,
+                         metadata.integerOr(key("nextn_predict_layers"), 0, 0,
+                                            config.numLayers - 1));
+  config.numLayers -= config.numPredictionLayers;
   LLMIR_ASSIGN_OR_RETURN(
       config.hiddenSize,
       metadata.integer(key("embedding_length"), 1, maxHiddenSize));
@@ -512,7 +457,8 @@ void GGUFConfig::readTensorTraits() {
                    tensor("blk.0.attn_qkv.bias");
   config.attentionOutputBias = tensor("blk.0.attn_output.bias") != nullptr;
   config.mlpBias = tensor("blk.0.ffn_down.bias") != nullptr;
-  config.qkNorm = has(Trait::HasQKNorm);
+  config.qkNorm = has(Trait::HasQKNorm) && (config.architecture != "glm4moe" ||
+                                            tensor("blk.0.attn_q_norm.weight"));
   config.ropeFrequencyDivisors = tensor("rope_freqs.weight") != nullptr;
   config.adjacentPairRotation = has(Trait::PairsInGGUF);
   config.activation = has(Trait::UsesGELU)        ? Activation::GELUTanh
@@ -529,14 +475,14 @@ Expected<ModelConfig> GGUFConfig::read() {
                                                 : readRope());
   LLMIR_RETURN_IF_ERROR(readScales());
   LLMIR_RETURN_IF_ERROR(readLayers());
+  if (has(Trait::HasExperts))
+    LLMIR_RETURN_IF_ERROR(readExperts());
   LLMIR_RETURN_IF_ERROR(check());
   LLMIR_RETURN_IF_ERROR(readVocabulary());
   LLMIR_RETURN_IF_ERROR(readTokens());
   readTensorTraits();
   return std::move(config);
 }
-
-} // namespace
 
 Expected<ModelConfig>
 modelConfigFromGGUF(const GGUFMetadata &metadata,

@@ -54,6 +54,9 @@ Status HuggingFaceConfig::readSizes() {
       json.integer("intermediate_size", 1, maxIntermediateSize));
   LLMIR_ASSIGN_OR_RETURN(config.numLayers,
                          json.integer("num_hidden_layers", 1, maxLayers));
+  LLMIR_ASSIGN_OR_RETURN(
+      config.numPredictionLayers,
+      json.integerOr("num_nextn_predict_layers", 0, 0, maxLayers));
   LLMIR_ASSIGN_OR_RETURN(config.numHeads,
                          json.integer("num_attention_heads", 1, maxHeads));
   LLMIR_ASSIGN_OR_RETURN(
@@ -233,6 +236,8 @@ Expected<ModelConfig> HuggingFaceConfig::read(const Json *generation) {
   } else {
     LLMIR_RETURN_IF_ERROR(readSizes());
     LLMIR_RETURN_IF_ERROR(readSwitches());
+    if (has(Trait::HasExperts))
+      LLMIR_RETURN_IF_ERROR(readExperts());
     LLMIR_RETURN_IF_ERROR(readRope());
     LLMIR_RETURN_IF_ERROR(readLayers());
   }

@@ -48,6 +48,11 @@ private:
   Status readScales();
   Status readScale(double &target, std::string_view key, double otherwise);
 
+  // HuggingFaceExperts.cpp
+  Status readExperts();
+  Status readRoutedExperts();
+  Status readExpertLayers();
+
   // HuggingFaceAttention.cpp
   Status readLayers();
   Status readWindow(int64_t &window) const;

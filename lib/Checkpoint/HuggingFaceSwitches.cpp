@@ -66,7 +66,8 @@ Status HuggingFaceConfig::readBiases() {
                                    ? output
                                    : attention && has(Trait::HasOutputBias);
   config.mlpBias = isNeoX || (mlp && has(Trait::HasMLPBias));
-  config.qkNorm = has(Trait::HasQKNorm);
+  config.qkNorm =
+      config.architecture == "glm4moe" ? qkNorm : has(Trait::HasQKNorm);
   bool perHead;
   LLMIR_ASSIGN_OR_RETURN(perHead, json.booleanOr("qk_layernorm", false));
   for (auto [name, value] :
@@ -93,7 +94,7 @@ Status HuggingFaceConfig::readScale(double &target, std::string_view key,
 }
 
 Status HuggingFaceConfig::readScales() {
-  if (config.architecture == "granite") {
+  if (has(Trait::DividesLogits)) { // Granite
     double divisor;
     LLMIR_RETURN_IF_ERROR(
         readScale(config.embeddingScale, "embedding_multiplier", 1));

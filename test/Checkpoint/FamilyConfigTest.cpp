@@ -202,4 +202,101 @@ TEST(FamilyConfigTest, ReadsScalesAndScaling) {
   EXPECT_NEAR(phi->ropeScaling.attentionFactor, 1.190238, 1e-6);
 }
 
+//===----------------------------------------------------------------------===//
+// Mixtures of experts
+//===----------------------------------------------------------------------===//
+
+/// Keys that the model types with experts have.
+Json withExperts(const char *type, const Json &patch) {
+  return patched(patched(sizes(), {{"model_type", type},
+                                   {"num_experts", 8},
+                                   {"num_local_experts", 8},
+                                   {"n_routed_experts", 8},
+                                   {"num_experts_per_tok", 2},
+                                   {"moe_intermediate_size", 768}}),
+                 patch);
+}
+
+TEST(FamilyConfigTest, ReadsExperts) {
+  auto of = [&](const char *type, const Json &patch = Json::object()) {
+    auto config = read(withExperts(type, patch));
+    EXPECT_TRUE(config) << config.status().message();
+    return config ? config->experts : ExpertsConfig();
+  };
+  using Layers = std::vector<bool>;
+  const ExpertsConfig mixtral = of("mixtral");
+  EXPECT_EQ(mixtral.count, 8);
+  EXPECT_EQ(mixtral.perToken, 2);
+  EXPECT_EQ(mixtral.innerSize, 8192);
+  EXPECT_TRUE(mixtral.normalizes);
+  EXPECT_EQ(mixtral.layers, Layers(4, true));
+
+  const ExpertsConfig qwen2 =
+      of("qwen2_moe", {{"shared_expert_intermediate_size", 5632},
+                       {"mlp_only_layers", {0, 3}}});
+  EXPECT_EQ(qwen2.innerSize, 768);
+  EXPECT_EQ(qwen2.sharedInnerSize, 5632);
+  EXPECT_FALSE(qwen2.normalizes);
+  EXPECT_EQ(qwen2.layers, (Layers{false, true, true, false}));
+
+  const ExpertsConfig qwen3 =
+      of("qwen3_moe", {{"norm_topk_prob", true}, {"decoder_sparse_step", 2}});
+  EXPECT_TRUE(qwen3.normalizes);
+  EXPECT_EQ(qwen3.layers, (Layers{false, true, false, true}));
+
+  const ExpertsConfig glm = of("glm4_moe", {{"n_shared_experts", 2},
+                                            {"first_k_dense_replace", 1},
+                                            {"routed_scaling_factor", 2.5},
+                                            {"n_group", 4},
+                                            {"topk_group", 2}});
+  EXPECT_EQ(glm.scores, ExpertsConfig::Sigmoid);
+  EXPECT_TRUE(glm.hasChoiceBias && glm.normalizes);
+  EXPECT_EQ(glm.sharedInnerSize, 1536);
+  EXPECT_EQ(glm.scale, 2.5);
+  EXPECT_EQ(glm.groups, 4);
+  EXPECT_EQ(glm.groupsPerToken, 2);
+  EXPECT_EQ(glm.layers, (Layers{false, true, true, true}));
+}
+
+TEST(FamilyConfigTest, RefusesBadExperts) {
+  struct Case {
+    const char *type;
+    Json patch;
+    StatusCode code;
+    const char *text;
+  };
+  for (const Case &bad : {
+           Case{"mixtral",
+                {{"num_local_experts", "<absent>"}},
+                StatusCode::NotFound,
+                "'num_local_experts' is missing"},
+           Case{"olmoe",
+                {{"num_experts_per_tok", 9}},
+                StatusCode::InvalidFile,
+                "'num_experts_per_tok' is 9"},
+           Case{"olmoe",
+                {{"clip_qkv", 8.0}},
+                StatusCode::Unsupported,
+                "'clip_qkv' is 8.0"},
+           Case{"qwen2_moe",
+                {},
+                StatusCode::NotFound,
+                "'shared_expert_intermediate_size' is missing"},
+           Case{"qwen3_moe",
+                {{"mlp_only_layers", {4}}},
+                StatusCode::InvalidFile,
+                "'mlp_only_layers' contains 4"},
+           Case{"glm4_moe",
+                {{"n_group", 3}},
+                StatusCode::InvalidFile,
+                "'n_group' is 3"},
+       }) {
+    auto config = read(withExperts(bad.type, bad.patch));
+    ASSERT_FALSE(config) << bad.text;
+    EXPECT_EQ(config.status().code(), bad.code);
+    EXPECT_NE(config.status().message().find(bad.text), std::string::npos)
+        << config.status().message();
+  }
+}
+
 } // namespace

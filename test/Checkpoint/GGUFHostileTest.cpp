@@ -445,8 +445,29 @@ TEST(GGUFHostileTest, Configuration) { // G12
        {"'llama.rope.scaling.factor' is 0.0"}},
       {"experts",
        [](Image &i) { i.set("llama.expert_count", 8u); },
-       {"'llama.expert_count' is 8"},
+       {"'llama.expert_used_count' is missing"},
+       NotFound},
+      {"more experts per token than there are",
+       [](Image &i) {
+         i.set("llama.expert_count", 8u);
+         i.set("llama.expert_used_count", 9u);
+       },
+       {"'llama.expert_used_count' is 9"}},
+      {"experts by an unknown function",
+       [](Image &i) {
+         i.set("llama.expert_count", 8u);
+         i.set("llama.expert_used_count", 2u);
+         i.set("llama.expert_gating_func", 4u);
+       },
+       {"'llama.expert_gating_func' is 4"},
        Unsupported},
+      {"groups of experts of different sizes",
+       [](Image &i) {
+         i.set("llama.expert_count", 8u);
+         i.set("llama.expert_used_count", 2u);
+         i.set("llama.expert_group_count", 3u);
+       },
+       {"'llama.expert_group_count' is 3"}},
       {"soft cap",
        [](Image &i) { i.set("llama.attn_logit_softcapping", 50.0f); },
        {"'llama.attn_logit_softcapping' is 50.0"},

@@ -53,6 +53,26 @@ struct LayerAttention {
   Rotation rotation = Global;
 };
 
+/// The mixtures of experts in place of the MLPs of some layers. The scores of a
+/// token's experts are the softmax or the sigmoid of the router's logits; those
+/// with the greatest scores are chosen, and the scores are their weights.
+struct ExpertsConfig {
+  enum Scores { Softmax, Sigmoid };
+  int64_t count = 0;           ///< 0: all layers have MLPs.
+  int64_t perToken = 0;        ///< Up to `count`.
+  int64_t innerSize = 0;       ///< Of an expert.
+  int64_t sharedInnerSize = 0; ///< Of an MLP for all tokens in addition, or 0.
+  Scores scores = Softmax;
+  bool normalizes = false; ///< Weights of a token are divided by their sum,
+  double scale = 1.0;      ///< and then multiplied by this.
+  /// The choice, not the weights, is by scores plus a bias of each expert.
+  bool hasChoiceBias = false;
+  /// Experts are chosen from `groupsPerToken` of so many groups of equal size:
+  /// those with the greatest sum of their two greatest scores.
+  int64_t groups = 1, groupsPerToken = 1;
+  std::vector<bool> layers = {}; ///< Which have experts; empty: all of them.
+};
+
 /// The function between the projections of an MLP.
 enum class Activation { SiLU, GELUTanh, GELU };
 
@@ -68,6 +88,9 @@ struct ModelConfig {
   int64_t hiddenSize = 0;
   int64_t intermediateSize = 0;
   int64_t numLayers = 0;
+  /// Layers of the checkpoint after these, which predict further tokens and are
+  /// ignored.
+  int64_t numPredictionLayers = 0;
   int64_t numHeads = 0;
   int64_t numKVHeads = 0;
   int64_t headDim = 0; ///< Need not be hiddenSize / numHeads.
@@ -89,6 +112,7 @@ struct ModelConfig {
   bool adjacentPairRotation = false;
   /// One per layer; empty if all layers are as a default one.
   std::vector<LayerAttention> layers;
+  ExpertsConfig experts;
 
   double attentionScale = 0.0;   ///< Of scores; 0: headDim ^ -0.5.
   double attentionSoftCap = 0.0; ///< Scores s are c tanh(s / c); 0: they are s.
@@ -121,6 +145,10 @@ struct ModelConfig {
   LayerAttention attentionOf(int64_t layer) const {
     return layers.empty() ? LayerAttention()
                           : layers[static_cast<size_t>(layer)];
+  }
+  bool hasExperts(int64_t layer) const {
+    return experts.count > 0 && (experts.layers.empty() ||
+                                 experts.layers[static_cast<size_t>(layer)]);
   }
 };
 

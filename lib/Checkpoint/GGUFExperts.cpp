@@ -1,0 +1,84 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "GGUFConfig.h"
+
+namespace llmir {
+
+/// The layers with experts are those with a router.
+Status GGUFConfig::readExperts() {
+  ExpertsConfig &experts = config.experts;
+  LLMIR_ASSIGN_OR_RETURN(
+      experts.count, metadata.integerOr(key("expert_count"), 0, 0, maxExperts));
+  if (experts.count == 0)
+    return Status::ok();
+  LLMIR_ASSIGN_OR_RETURN(
+      experts.perToken,
+      metadata.integer(key("expert_used_count"), 1, experts.count));
+  LLMIR_ASSIGN_OR_RETURN(experts.innerSize,
+                         metadata.integerOr(key("expert_feed_forward_length"),
+                                            config.intermediateSize, 1,
+                                            maxIntermediateSize));
+  for (int64_t i = 0; i < config.numLayers; ++i) {
+    const std::string block = "blk." + std::to_string(i) + ".";
+    experts.layers.push_back(tensor(block + "ffn_gate_inp.weight") != nullptr);
+    if (const CheckpointTensor *up = tensor(block + "ffn_up_shexp.weight"))
+      experts.sharedInnerSize = up->shape.front();
+    experts.hasChoiceBias |= tensor(block + "exp_probs_b.bias") != nullptr;
+  }
+  LLMIR_RETURN_IF_ERROR(readExpertGroups());
+  return readExpertWeights();
+}
+
+Status GGUFConfig::readExpertGroups() {
+  ExpertsConfig &experts = config.experts;
+  const std::string name = key("expert_group_count");
+  LLMIR_ASSIGN_OR_RETURN(experts.groups,
+                         metadata.integerOr(name, 1, 0, experts.count));
+  LLMIR_ASSIGN_OR_RETURN(
+      experts.groupsPerToken,
+      metadata.integerOr(key("expert_group_used_count"), 1, 0, experts.groups));
+  if (experts.groups <= 1) { // 0 and 1 are both none.
+    experts.groups = experts.groupsPerToken = 1;
+    return Status::ok();
+  }
+  if (experts.count % experts.groups != 0 ||
+      experts.groupsPerToken * (experts.count / experts.groups) <
+          experts.perToken)
+    return metadata.failure(StatusCode::InvalidFile, name,
+                            "is " + std::to_string(experts.groups) +
+                                ", which does not divide the " +
+                                std::to_string(experts.count) +
+                                " experts into groups of which " +
+                                std::to_string(experts.groupsPerToken) +
+                                " contain those of a token");
+  return Status::ok();
+}
+
+/// llama.cpp's numbers of the functions of logits are 1 for the softmax, 2 for
+/// the sigmoid, and 3 for the softmax over the chosen ones, which is the first
+/// one divided by the sum.
+Status GGUFConfig::readExpertWeights() {
+  ExpertsConfig &experts = config.experts;
+  const std::string gating = key("expert_gating_func");
+  int64_t function;
+  LLMIR_ASSIGN_OR_RETURN(function, metadata.integerOr(gating, 0));
+  if (function < 0 || function > 3)
+    return unsupported(gating, "is " + std::to_string(function),
+                       "supported: 1 (softmax), 2 (sigmoid), 3 (softmax over "
+                       "the chosen experts)");
+  experts.scores =
+      function == 2 ? ExpertsConfig::Sigmoid : ExpertsConfig::Softmax;
+  LLMIR_ASSIGN_OR_RETURN(
+      experts.normalizes,
+      metadata.booleanOr(key("expert_weights_norm"),
+                         function == 3 || has(Trait::NormalizesExperts)));
+  return readScale(experts.scale, "expert_weights_scale");
+}
+
+} // namespace llmir

@@ -1,0 +1,120 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "HuggingFaceConfig.h"
+
+#include <algorithm>
+
+namespace llmir {
+
+namespace {
+/// The keys of a model type about its experts.
+struct ExpertKeys {
+  std::string_view modelType, count, innerSize;
+  bool normalizes; ///< norm_topk_prob if absent.
+  std::string_view sharedInnerSize = {};
+};
+} // namespace
+
+static constexpr ExpertKeys table[] = {
+    {"mixtral", "num_local_experts", "intermediate_size", true},
+    {"qwen2_moe", "num_experts", "moe_intermediate_size", false,
+     "shared_expert_intermediate_size"},
+    {"qwen3_moe", "num_experts", "moe_intermediate_size", false},
+    {"olmoe", "num_experts", "intermediate_size", false},
+    {"granitemoe", "num_local_experts", "intermediate_size", true},
+    {"glm4_moe", "n_routed_experts", "moe_intermediate_size", true},
+};
+
+Status HuggingFaceConfig::readExperts() {
+  const auto *keys = std::find_if(std::begin(table), std::end(table),
+                                  [&](const ExpertKeys &row) {
+                                    return row.modelType == family->modelType;
+                                  });
+  if (keys == std::end(table))
+    return Status::ok(); // Only GGUF has experts in this row: "llama".
+  ExpertsConfig &experts = config.experts;
+  LLMIR_ASSIGN_OR_RETURN(experts.count,
+                         json.integer(keys->count, 1, maxExperts));
+  LLMIR_ASSIGN_OR_RETURN(experts.perToken,
+                         json.integer("num_experts_per_tok", 1, experts.count));
+  LLMIR_ASSIGN_OR_RETURN(experts.innerSize,
+                         json.integer(keys->innerSize, 1, maxIntermediateSize));
+  if (!keys->sharedInnerSize.empty())
+    LLMIR_ASSIGN_OR_RETURN(
+        experts.sharedInnerSize,
+        json.integer(keys->sharedInnerSize, 1, maxIntermediateSize));
+  LLMIR_ASSIGN_OR_RETURN(experts.normalizes,
+                         json.booleanOr("norm_topk_prob", keys->normalizes));
+  if (json.has("clip_qkv"))
+    return unsupported(json, "clip_qkv",
+                       "is " + describeJson(*json.find("clip_qkv")) +
+                           "; clipping of queries, keys and values is not "
+                           "supported");
+  if (keys->modelType == "glm4_moe")
+    LLMIR_RETURN_IF_ERROR(readRoutedExperts());
+  return readExpertLayers();
+}
+
+/// Keys of models whose experts are chosen by sigmoids with a bias.
+Status HuggingFaceConfig::readRoutedExperts() {
+  ExpertsConfig &experts = config.experts;
+  experts.scores = ExpertsConfig::Sigmoid;
+  experts.hasChoiceBias = true;
+  int64_t shared;
+  LLMIR_ASSIGN_OR_RETURN(shared,
+                         json.integerOr("n_shared_experts", 0, 0, maxExperts));
+  experts.sharedInnerSize = shared * experts.innerSize;
+  double scale;
+  LLMIR_RETURN_IF_ERROR(readScale(scale, "routed_scaling_factor", 1));
+  experts.scale = scale;
+  LLMIR_ASSIGN_OR_RETURN(experts.groups,
+                         json.integerOr("n_group", 1, 1, experts.count));
+  LLMIR_ASSIGN_OR_RETURN(experts.groupsPerToken,
+                         json.integerOr("topk_group", 1, 1, experts.groups));
+  if (experts.count % experts.groups != 0 ||
+      experts.groupsPerToken * (experts.count / experts.groups) <
+          experts.perToken)
+    return json.failure(StatusCode::InvalidFile, "n_group",
+                        "is " + std::to_string(experts.groups) +
+                            ", which does not divide the " +
+                            std::to_string(experts.count) +
+                            " experts into groups of which " +
+                            std::to_string(experts.groupsPerToken) +
+                            " contain those of a token");
+  return Status::ok();
+}
+
+/// Every n-th layer has experts, except the first ones and those of a list.
+Status HuggingFaceConfig::readExpertLayers() {
+  int64_t step, first;
+  LLMIR_ASSIGN_OR_RETURN(
+      step, json.integerOr("decoder_sparse_step", 1, 1, maxLayers));
+  LLMIR_ASSIGN_OR_RETURN(
+      first, json.integerOr("first_k_dense_replace", 0, 0, config.numLayers));
+  std::vector<bool> &layers = config.experts.layers;
+  for (int64_t i = 0; i < config.numLayers; ++i)
+    layers.push_back(i >= first && (i + 1) % step == 0);
+  if (!json.has("mlp_only_layers"))
+    return Status::ok();
+  Expected<const Json *> list = json.array("mlp_only_layers");
+  if (!list)
+    return list.takeStatus();
+  for (const Json &layer : **list) {
+    const int64_t i = layer.is_number_integer() ? layer.get<int64_t>() : -1;
+    if (i < 0 || i >= config.numLayers)
+      return json.failure(StatusCode::InvalidFile, "mlp_only_layers",
+                          "contains " + describeJson(layer) +
+                              "; expected layers from 0 to " +
+                              std::to_string(config.numLayers - 1));
+    layers[static_cast<size_t>(i)] = false;
+  }
+  return Status::ok();
+}
+
+} // namespace llmir
