@@ -10,6 +10,7 @@
 
 #include "RopeFrequencies.h"
 
+#include "llmir/Checkpoint/StoredParameter.h"
 #include "llmir/Dialect/MLLM/StoredFormat.h"
 #include "llmir/Support/Json.h"
 #include "llmir/Support/Text.h"
@@ -19,8 +20,6 @@ using namespace llmir;
 
 /// The prefix of GPT-2 tensors, which some exports omit.
 static constexpr std::string_view baseModelPrefix = "transformer.";
-
-/// "[172, 64]".
 static constexpr std::string_view modelPrefix = "model.";
 /// Of tensors that only the other parts of a multimodal model need.
 static constexpr std::string_view otherParts[] = {
@@ -39,6 +38,7 @@ static const CheckpointTensor *findInTextPart(const Checkpoint &checkpoint,
                          name.substr(modelPrefix.size()));
 }
 
+/// "[172, 64]".
 static std::string shapeText(const std::vector<int64_t> &shape) {
   std::string text;
   for (int64_t size : shape) {
@@ -55,13 +55,86 @@ CheckpointParameters::CheckpointParameters(const Checkpoint &checkpoint)
     familyNames = family->ggufNames;
 }
 
+Status CheckpointParameters::failure(StatusCode code,
+                                     const std::string &cause) const {
+  return Status(code, checkpoint.path() + ": " + cause,
+                "check that the config matches the weights");
+}
+
+/// The tensor, whose name may have another prefix.
+const CheckpointTensor *
+CheckpointParameters::find(const std::string &name) const {
+  if (const CheckpointTensor *tensor = checkpoint.find(name))
+    return tensor;
+  if (checkpoint.config().isTextPart)
+    if (const CheckpointTensor *tensor = findInTextPart(checkpoint, name))
+      return tensor;
+  // Exports of the model without its head omit the prefix.
+  return startsWith(name, baseModelPrefix)
+             ? checkpoint.find(name.substr(baseModelPrefix.size()))
+             : nullptr;
+}
+
+/// A matrix of one row may be stored as a vector.
+static bool hasShape(const CheckpointTensor &tensor,
+                     const std::vector<int64_t> &shape) {
+  return tensor.shape == shape ||
+         (shape.size() == 2 && shape[0] == 1 && tensor.shape.size() == 1 &&
+          tensor.shape[0] == shape[1]);
+}
+
+Expected<const CheckpointTensor *>
+CheckpointParameters::take(const std::string &name,
+                           const std::vector<int64_t> &shape) {
+  const CheckpointTensor *tensor = find(name);
+  if (!tensor)
+    return failure(StatusCode::NotFound,
+                   "tensor '" + name + "' is missing, the model needs shape " +
+                       shapeText(shape));
+  if (!hasShape(*tensor, shape))
+    return failure(StatusCode::InvalidFile,
+                   "tensor '" + tensor->name + "' has shape " +
+                       tensor->shapeText() + ", the model needs " +
+                       shapeText(shape));
+  Expected<TensorFormat> format = tensor->usableFormat();
+  if (!format)
+    return format.takeStatus();
+  if (isBlockFormat(*format) && tensor->shape.size() < 2)
+    return failure(StatusCode::Unsupported,
+                   "tensor '" + tensor->name + "' of shape " +
+                       tensor->shapeText() + " is stored as " +
+                       tensor->storageName +
+                       ", which is only valid for matrices");
+  used.insert(tensor->name);
+  return tensor;
+}
+
+/// All matrices of a stack must have one format, that of the packed stack.
+Expected<const CheckpointTensor *>
+CheckpointParameters::takeStack(const std::string &source,
+                                std::vector<int64_t> shape) {
+  const int64_t count = shape.front();
+  shape.erase(shape.begin());
+  const CheckpointTensor *first = nullptr;
+  for (int64_t i = 0; i < count; ++i) {
+    Expected<const CheckpointTensor *> next =
+        take(matrixSource(source, i), shape);
+    if (!next)
+      return next.takeStatus();
+    first = first ? first : *next;
+    if ((*next)->format != first->format)
+      return failure(StatusCode::Unsupported,
+                     "tensor '" + (*next)->name + "' is stored as " +
+                         (*next)->storageName + ", but '" + first->name +
+                         "' as " + first->storageName +
+                         "; experts of a layer must have one type");
+  }
+  return first;
+}
+
 Expected<::mllm::ir::ParameterBinding>
 CheckpointParameters::bind(mlir::MLIRContext &context,
                            const ::mllm::nn::Parameter &parameter) {
-  auto failure = [&](StatusCode code, const std::string &cause) {
-    return Status(code, checkpoint.path() + ": " + cause,
-                  "check that the config matches the weights");
-  };
   const ::mllm::nn::Storage &storage = parameter.storage();
   const bool isGGUF = checkpoint.kind() == CheckpointKind::GGUF;
   std::string name = parameter.storedPath(isGGUF);
@@ -77,42 +150,32 @@ CheckpointParameters::bind(mlir::MLIRContext &context,
   std::vector<int64_t> shape = parameter.shape();
   binding.place = storage.placeIn(isGGUF);
   if (binding.place.rows > 0)
-    shape[0] = binding.place.rows;
+    shape[shape.size() == 3 ? 1 : 0] = binding.place.rows;
   binding.transposed = storage.isConv1D && shape.size() == 2 && !isGGUF;
   if (binding.transposed)
     std::swap(shape[0], shape[1]);
 
-  const CheckpointTensor *tensor = checkpoint.find(name);
-  if (!tensor && checkpoint.config().isTextPart)
-    if ((tensor = findInTextPart(checkpoint, name)))
-      name = tensor->name;
-  // Exports of the model without its head omit the prefix.
-  if (!tensor && name.compare(0, baseModelPrefix.size(), baseModelPrefix) == 0)
-    if ((tensor = checkpoint.find(name.substr(baseModelPrefix.size()))))
-      name = tensor->name;
+  const bool isNumbered = isNumberedSource(name);
+  Expected<const CheckpointTensor *> tensor =
+      isNumbered ? takeStack(name, shape) : take(name, shape);
   if (!tensor)
-    return failure(StatusCode::NotFound,
-                   "tensor '" + name + "' is missing, the model needs shape " +
-                       shapeText(shape));
-  if (tensor->shape != shape)
-    return failure(StatusCode::InvalidFile,
-                   "tensor '" + name + "' has shape " + tensor->shapeText() +
-                       ", the model needs " + shapeText(shape));
-  Expected<TensorFormat> format = tensor->usableFormat();
-  if (!format)
-    return format.takeStatus();
-  if (isBlockFormat(*format) && tensor->shape.size() < 2)
-    return failure(StatusCode::Unsupported,
-                   "tensor '" + name + "' of shape " + tensor->shapeText() +
-                       " is stored as " + tensor->storageName +
-                       ", which is only valid for matrices");
-
-  used.insert(name);
-  binding.type = mllm::storedType(&context, parameter.shape(), *format);
-  binding.source = name;
+    return tensor.takeStatus();
+  binding.type =
+      mllm::storedType(&context, parameter.shape(), *(*tensor)->usableFormat());
+  binding.source = isNumbered ? name : (*tensor)->name;
   if (checkpoint.config().adjacentPairRotation)
     binding.unpermuteHeads = storage.rotatedHeads;
   return binding;
+}
+
+/// Whether the tensor is part of a layer after those of the model.
+static bool isOfPredictionLayer(const ModelConfig &config,
+                                std::string_view name) {
+  for (int64_t i = 0; i < config.numPredictionLayers; ++i)
+    for (const char *prefix : {"model.layers.", "blk."})
+      if (startsWith(name, prefix + std::to_string(config.numLayers + i) + "."))
+        return true;
+  return false;
 }
 
 bool CheckpointParameters::isTolerated(const CheckpointTensor &tensor) const {
@@ -123,6 +186,8 @@ bool CheckpointParameters::isTolerated(const CheckpointTensor &tensor) const {
     return true;
   if (config.ropeScaling.kind == RopeScaling::LongRope &&
       (tensor.name == shortFactorsTensor || tensor.name == longFactorsTensor))
+    return true;
+  if (isOfPredictionLayer(config, tensor.name))
     return true;
   if (config.isTextPart)
     for (std::string_view part : otherParts)

@@ -62,6 +62,15 @@ Tensor Linear::operator()(const Tensor &x,
   return call.result(withLast(x, sizes)).one();
 }
 
+Tensor Experts::operator()(const Tensor &x, const Tensor &chosen,
+                           const Tensor &weights) const {
+  return mllm::Call("mllm.linalg.experts", {x, chosen, weights}, this)
+      .parameter("gate", gate)
+      .parameter("up", up)
+      .parameter("down", down)
+      .one();
+}
+
 Tensor RMSNorm::operator()(const Tensor &x) const {
   return mllm::Call("mllm.linalg.rms_norm", {x}, this)
       .parameter("weight", scale)

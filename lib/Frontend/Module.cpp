@@ -42,6 +42,8 @@ std::string Parameter::path() const {
 std::string Parameter::storedPath(bool isGGUF) const {
   const std::string whole = Component::pathOf(*owner);
   const size_t dot = whole.rfind('.');
+  if (stored.isNumbered && !isGGUF && dot != std::string::npos)
+    return whole.substr(0, dot) + ".*" + whole.substr(dot) + "." + name;
   if (stored.placeIn(isGGUF).rows == 0 || dot == std::string::npos)
     return path();
   return whole.substr(0, dot) + "." + name;

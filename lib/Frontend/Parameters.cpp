@@ -58,7 +58,7 @@ public:
     if (!binding)
       return binding.takeStatus();
     Expected<TensorFormat> format =
-        checkpoint.find(binding->source)->usableFormat();
+        checkpoint.find(matrixSource(binding->source, 0))->usableFormat();
     if (!format)
       return format.takeStatus();
     StoredParameter stored;

@@ -33,6 +33,10 @@ static constexpr TensorName layerNames[] = {
     {"mlp.gate_proj", "ffn_gate"},
     {"mlp.up_proj", "ffn_up"},
     {"mlp.down_proj", "ffn_down"},
+    {"mlp.gate", "ffn_gate_inp"},
+    {"mlp.experts.gate_proj", "ffn_gate_exps"},
+    {"mlp.experts.up_proj", "ffn_up_exps"},
+    {"mlp.experts.down_proj", "ffn_down_exps"},
     {"ln_1", "attn_norm"},
     {"attn.c_attn", "attn_qkv"},
     {"attn.c_proj", "attn_output"},
@@ -82,11 +86,14 @@ std::optional<std::string> llmir::ggufTensorName(std::string_view parameter,
   size_t end = rest.find('.');
   if (end == std::string_view::npos)
     return std::nullopt;
-  auto name = lookUp(own, layerNames, rest.substr(end + 1));
-  if (!name)
-    return std::nullopt;
-  return "blk." + std::string(rest.substr(0, end)) + "." + std::string(*name) +
-         kind;
+  const std::string block = "blk." + std::string(rest.substr(0, end)) + ".";
+  const std::string_view inLayer = rest.substr(end + 1);
+  // A parameter whose name does not consist of that of its module.
+  if (auto name = lookUp(own, layerNames, std::string(inLayer) + kind))
+    return block + std::string(*name);
+  if (auto name = lookUp(own, layerNames, inLayer))
+    return block + std::string(*name) + kind;
+  return std::nullopt;
 }
 
 bool llmir::isIgnoredTensor(std::string_view name) {

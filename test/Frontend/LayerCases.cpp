@@ -242,6 +242,18 @@ void addLayers(Table &t) {
           return In{linear(in[0], {2, 3})};
         },
         {t.floats({3, 8})});
+  t.add("Experts",
+        [](Function &self, const In &in) {
+          auto gate =
+              self.add<nn::ExpertMatrices>("gate", 4, 8, 6, nn::Storage());
+          auto up = self.add<nn::ExpertMatrices>("up", 4, 8, 6, nn::Storage());
+          auto down =
+              self.add<nn::ExpertMatrices>("down", 4, 6, 8, nn::Storage());
+          auto experts = self.add<nn::Experts>("layer", gate, up, down);
+          return In{experts(in[0], in[1], in[2])};
+        },
+        {t.floats({3, 8}), Table::ints({3, 2}, {0, 3, 2, 1, 0, 1}, kInt32),
+         t.floats({3, 2})});
   t.layer<nn::RMSNorm>("RMSNorm", {t.floats({3, 16})}, 16, 1e-5);
   t.layer<nn::RMSNorm>("RMSNormOfOffsets", {t.floats({3, 16})}, 16, 1e-5, true)
       .mentions = {"unit_offset"};

@@ -168,6 +168,23 @@ static std::string tokenizerText(const Checkpoint &checkpoint) {
   return text + (ends.empty() ? "" : ", ends at " + ends);
 }
 
+/// "8 of width 768, 2 for each token and an MLP of width 1024 for all, in 23
+/// layers".
+static std::string expertsText(const ModelConfig &config) {
+  const ExpertsConfig &experts = config.experts;
+  int64_t layers = 0;
+  for (int64_t i = 0; i < config.numLayers; ++i)
+    layers += config.hasExperts(i);
+  std::string shared;
+  if (experts.sharedInnerSize > 0)
+    shared = " and an MLP of width " + std::to_string(experts.sharedInnerSize) +
+             " for all";
+  return std::to_string(experts.count) + " of width " +
+         std::to_string(experts.innerSize) + ", " +
+         std::to_string(experts.perToken) + " for each token" + shared +
+         ", in " + plural(layers, "layer");
+}
+
 SummaryLines cli::summarize(const Checkpoint &checkpoint) {
   const ModelConfig &config = checkpoint.config();
   const ModelMemory memory = memoryOf(checkpoint);
@@ -191,6 +208,8 @@ SummaryLines cli::summarize(const Checkpoint &checkpoint) {
       {"KV cache", cacheText(memory)},
       {"tokenizer", tokenizerText(checkpoint)},
   };
+  if (config.experts.count > 0)
+    lines.insert(lines.begin() + 2, {"experts", expertsText(config)});
   for (const std::string &fact : unusualFacts(checkpoint))
     lines.push_back({"note", fact});
   return lines;

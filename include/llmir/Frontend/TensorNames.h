@@ -22,7 +22,8 @@
 namespace llmir {
 
 /// A module and its name in GGUF, {"mlp.up_proj", "ffn_up"}: of a layer, or
-/// with its whole path.
+/// with its whole path; or a parameter of a layer,
+/// {"mlp.gate.e_score_correction_bias", "exp_probs_b.bias"}.
 struct TensorName {
   std::string_view module, gguf;
 };

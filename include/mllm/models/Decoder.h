@@ -45,6 +45,14 @@ struct DecoderNames {
 
   // In the MLP.
   std::string gate = "gate_proj", up = "up_proj", down = "down_proj";
+
+  // In the mixture of experts, which has the name of the MLP.
+  std::string router = "gate";
+  std::string expertGate = "experts.gate_proj", expertUp = "experts.up_proj",
+              expertDown = "experts.down_proj";
+  std::string shared = "shared_expert"; ///< The MLP of all tokens.
+  /// The factor of its result; empty: none.
+  std::string sharedGate = {};
 };
 
 /// What distinguishes a family, and the traced form.
@@ -70,6 +78,14 @@ struct DecoderForm {
   Rows qkv = Rows::Separate, qkvInGGUF = Rows::Separate;
   /// Gate and up projections are one tensor in checkpoints, gate first.
   bool sharesGateAndUp = false;
+  /// How folders store the matrices of experts; in GGUF, gate, up and down
+  /// projections are a stack each.
+  enum class Experts {
+    Numbered, ///< A tensor per matrix: "experts.3.up_proj".
+    /// Stacks; gate and up projections are one, gate first.
+    Stacked,
+  };
+  Experts experts = Experts::Numbered;
   AttentionForm form = AttentionForm::Fused;
 };
 
@@ -117,7 +133,8 @@ private:
 /// down(act(gate x) * up x) or down(act(up x)): x […, hidden] -> same shape
 class DecoderMLP : public nn::Module {
 public:
-  DecoderMLP(const DecoderConfig &config, const DecoderForm &form);
+  DecoderMLP(const DecoderConfig &config, const DecoderForm &form,
+             int64_t innerSize);
   Tensor forward(const Tensor &x) override;
 
 private:
@@ -127,6 +144,27 @@ private:
   nn::Linear up, down;
   std::optional<nn::SiLU> silu;
   std::optional<nn::GELU> gelu;
+};
+
+/// The experts that a router chooses for each token, and possibly an MLP that
+/// all tokens share: x […, hidden] -> same shape
+class DecoderMixture : public nn::Module {
+public:
+  DecoderMixture(const DecoderConfig &config, const DecoderForm &form);
+  Tensor forward(const Tensor &x) override;
+
+private:
+  /// The chosen experts and their weights: x […, hidden] -> […, k] each
+  std::pair<Tensor, Tensor> route(const Tensor &x) const;
+  Tensor inBestGroups(const Tensor &scores) const;
+
+  llmir::ExpertsConfig config;
+  nn::Linear router;
+  nn::ExpertMatrices gate, up, down;
+  nn::Experts experts;
+  std::optional<nn::Param> choiceBias;
+  std::optional<DecoderMLP> shared;
+  std::optional<nn::Linear> sharedGate;
 };
 
 /// The inputs and the result are those of DecoderAttention.
@@ -144,7 +182,8 @@ private:
   DecoderNorm attentionNorm;
   DecoderAttention attention;
   DecoderNorm afterAttention, mlpNorm;
-  DecoderMLP mlp;
+  std::optional<DecoderMLP> mlp;
+  std::optional<DecoderMixture> mixture; ///< In place of the MLP.
   DecoderNorm afterMLP;
 };
 

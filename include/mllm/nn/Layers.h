@@ -61,6 +61,35 @@ private:
   std::optional<Parameter> offset;
 };
 
+/// The matrices of a mixture's experts.
+class ExpertMatrices : public Layer {
+public:
+  ExpertMatrices(int64_t experts, int64_t in, int64_t out,
+                 const Storage &storage)
+      : matrices(*this, "weight", {experts, out, in}, storage) {}
+
+  const Parameter &weight() const { return matrices; }
+
+private:
+  Parameter matrices;
+};
+
+/// The weighted sum of down(silu(gate x) * up x) over the chosen experts.
+class Experts : public Layer {
+public:
+  Experts(const ExpertMatrices &gate, const ExpertMatrices &up,
+          const ExpertMatrices &down)
+      : gate(gate.weight()), up(up.weight()), down(down.weight()) {}
+
+  /// x […, hidden], the experts of each row […, k] and their weights […, k]
+  /// -> shape of x
+  Tensor operator()(const Tensor &x, const Tensor &chosen,
+                    const Tensor &weights) const;
+
+private:
+  Parameter gate, up, down;
+};
+
 /// x / sqrt(mean(x^2) + eps) * weight, over the last dimension; with
 /// `unitOffset`, the scale is 1 + weight.
 class RMSNorm : public Layer {

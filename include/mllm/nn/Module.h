@@ -101,6 +101,9 @@ struct Storage {
   StoredPlace place = {};
   /// The place in GGUF files, if it differs.
   std::optional<StoredPlace> placeInGGUF = {};
+  /// Folders: each matrix of a stack [count, rows, columns] is a tensor of its
+  /// own, whose number is the parent of the owner's name: "experts.3.up_proj".
+  bool isNumbered = false;
 
   const StoredPlace &placeIn(bool isGGUF) const {
     return isGGUF && placeInGGUF ? *placeInGGUF : place;
@@ -111,7 +114,8 @@ struct Storage {
 /// layers can share it.
 class Parameter {
 public:
-  /// The parameter `name` of `owner`, with shape [rows, columns] or [columns].
+  /// The parameter `name` of `owner`, with shape [rows, columns], [columns] or
+  /// [matrices, rows, columns].
   Parameter(const Component &owner, std::string name,
             std::vector<int64_t> shape, Storage storage = {})
       : owner(owner.node), name(std::move(name)), sizes(std::move(shape)),
@@ -119,7 +123,8 @@ public:
 
   /// "model.layers.3.mlp.up_proj.weight".
   std::string path() const;
-  /// The path in checkpoints; for a shared tensor, that of the tensor.
+  /// The path in checkpoints; for a shared tensor, that of the tensor. In the
+  /// place of the number of a matrix, there is a `*` (see matrixSource).
   std::string storedPath(bool isGGUF = false) const;
   const std::vector<int64_t> &shape() const { return sizes; }
   const Storage &storage() const { return stored; }

@@ -8,6 +8,8 @@
 
 #include "BatchOfIds.h"
 
+#include <algorithm>
+
 using namespace mllm;
 using namespace mllm::models;
 
@@ -143,27 +145,27 @@ DecoderAttention::forwardAll(const std::vector<Tensor> &inputs) {
 //===----------------------------------------------------------------------===//
 
 /// Gate (0) and up projection (1) in checkpoints.
-static nn::Storage storedGateOrUp(const DecoderConfig &config,
-                                  const DecoderForm &form, int64_t part) {
+static nn::Storage storedGateOrUp(const DecoderForm &form, int64_t innerSize,
+                                  int64_t part) {
   nn::Storage storage;
   if (form.sharesGateAndUp) {
-    storage.place.first = part * config.intermediateSize;
-    storage.place.rows = 2 * config.intermediateSize;
+    storage.place.first = part * innerSize;
+    storage.place.rows = 2 * innerSize;
   }
   return storage;
 }
 
-DecoderMLP::DecoderMLP(const DecoderConfig &config, const DecoderForm &form)
-    : gate(form.isGated ? std::optional(reg<nn::Linear>(
-                              form.names.gate, config.hiddenSize,
-                              config.intermediateSize, config.mlpBias,
-                              storedGateOrUp(config, form, 0)))
-                        : std::nullopt),
-      up(reg<nn::Linear>(form.names.up, config.hiddenSize,
-                         config.intermediateSize, config.mlpBias,
-                         storedGateOrUp(config, form, 1))),
-      down(reg<nn::Linear>(form.names.down, config.intermediateSize,
-                           config.hiddenSize, config.mlpBias)) {
+DecoderMLP::DecoderMLP(const DecoderConfig &config, const DecoderForm &form,
+                       int64_t innerSize)
+    : gate(form.isGated
+               ? std::optional(reg<nn::Linear>(
+                     form.names.gate, config.hiddenSize, innerSize,
+                     config.mlpBias, storedGateOrUp(form, innerSize, 0)))
+               : std::nullopt),
+      up(reg<nn::Linear>(form.names.up, config.hiddenSize, innerSize,
+                         config.mlpBias, storedGateOrUp(form, innerSize, 1))),
+      down(reg<nn::Linear>(form.names.down, innerSize, config.hiddenSize,
+                           config.mlpBias)) {
   if (config.activation == llmir::Activation::SiLU)
     silu = reg<nn::SiLU>("act_fn");
   else
@@ -184,6 +186,111 @@ Tensor DecoderMLP::forward(const Tensor &x) {
 }
 
 //===----------------------------------------------------------------------===//
+// Mixture of experts
+//===----------------------------------------------------------------------===//
+
+/// Gate (0), up (1) and down (2) projections of the experts in checkpoints.
+static nn::Storage storedExperts(const DecoderConfig &config,
+                                 const DecoderForm &form, int64_t part) {
+  nn::Storage storage;
+  storage.isNumbered = form.experts == DecoderForm::Experts::Numbered;
+  if (!storage.isNumbered && part < 2) {
+    storage.place.first = part * config.experts.innerSize;
+    storage.place.rows = 2 * config.experts.innerSize;
+    storage.placeInGGUF = nn::StoredPlace();
+  }
+  return storage;
+}
+
+DecoderMixture::DecoderMixture(const DecoderConfig &config,
+                               const DecoderForm &form)
+    : config(config.experts),
+      router(reg<nn::Linear>(form.names.router, config.hiddenSize,
+                             config.experts.count, /*bias=*/false)),
+      gate(reg<nn::ExpertMatrices>(form.names.expertGate, config.experts.count,
+                                   config.hiddenSize, config.experts.innerSize,
+                                   storedExperts(config, form, 0))),
+      up(reg<nn::ExpertMatrices>(form.names.expertUp, config.experts.count,
+                                 config.hiddenSize, config.experts.innerSize,
+                                 storedExperts(config, form, 1))),
+      down(reg<nn::ExpertMatrices>(form.names.expertDown, config.experts.count,
+                                   config.experts.innerSize, config.hiddenSize,
+                                   storedExperts(config, form, 2))),
+      experts(reg<nn::Experts>("experts", gate, up, down)) {
+  if (config.experts.hasChoiceBias)
+    choiceBias = reg<nn::Param>(form.names.router, "e_score_correction_bias",
+                                std::vector<int64_t>{config.experts.count});
+  if (config.experts.sharedInnerSize == 0)
+    return;
+  shared.emplace(reg<DecoderMLP>(form.names.shared, config, form,
+                                 config.experts.sharedInnerSize));
+  if (!form.names.sharedGate.empty())
+    sharedGate = reg<nn::Linear>(form.names.sharedGate, config.hiddenSize, 1,
+                                 /*bias=*/false);
+}
+
+/// 1 at the columns of each row, otherwise 0: columns […, k] -> shape of `like`
+static Tensor marks(const Tensor &like, const Tensor &columns,
+                    const Tensor &values) {
+  return nn::F::scatter(nn::F::zerosLike(like), columns,
+                        nn::F::onesLike(values), -1);
+}
+
+/// Below that of every expert that can be chosen.
+static constexpr double hiddenScore = -1e30;
+
+/// Hides the scores of the experts outside of the best groups: those with the
+/// greatest sums of their two greatest scores (DeepSeek-V3, arXiv:2412.19437).
+Tensor DecoderMixture::inBestGroups(const Tensor &scores) const {
+  const int64_t size = config.count / config.groups;
+  Tensor members = scores.view({kSymbolic, config.groups, size});
+  auto [two, places] = nn::F::topk(members, std::min<int64_t>(size, 2));
+  Tensor ofGroups = nn::F::sum(two, -1);
+  auto [best, groups] = nn::F::topk(ofGroups, config.groupsPerToken);
+  Tensor isBest =
+      marks(ofGroups, groups, best).view({kSymbolic, config.groups, 1});
+  Tensor hidden = nn::F::fullLike(members, hiddenScore);
+  Tensor kept = nn::F::where(isBest > 0.5, members, hidden);
+  return kept.view({kSymbolic, config.count});
+}
+
+std::pair<Tensor, Tensor> DecoderMixture::route(const Tensor &x) const {
+  Tensor logits = router(x);
+  Tensor scores = config.scores == llmir::ExpertsConfig::Sigmoid
+                      ? nn::F::sigmoid(logits)
+                      : nn::F::softmax(logits, -1);
+  // If the choice is by other numbers, the others' scores become 0, so that the
+  // greatest scores are those of the chosen experts.
+  if (choiceBias || config.groups > 1) {
+    Tensor ranking = choiceBias ? scores + (*choiceBias)() : scores;
+    if (config.groups > 1)
+      ranking = inBestGroups(ranking);
+    auto [best, places] = nn::F::topk(ranking, config.perToken);
+    scores = scores * marks(scores, places, best);
+  }
+  auto [weights, chosen] = nn::F::topk(scores, config.perToken);
+  Tensor shares = weights;
+  if (config.normalizes)
+    shares = weights / nn::F::sum(weights, -1, /*keepDim=*/true);
+  if (config.scale != 1)
+    shares = shares * config.scale;
+  return {chosen, shares};
+}
+
+Tensor DecoderMixture::forward(const Tensor &x) {
+  auto [chosen, weights] = route(x);
+  Tensor result = experts(x, chosen, weights);
+  if (!shared)
+    return result;
+  Tensor ofAll = (*shared)(x);
+  if (sharedGate) {
+    Tensor factor = nn::F::sigmoid((*sharedGate)(x));
+    ofAll = ofAll * factor;
+  }
+  return result + ofAll;
+}
+
+//===----------------------------------------------------------------------===//
 // Decoder layer
 //===----------------------------------------------------------------------===//
 
@@ -191,8 +298,12 @@ DecoderLayer::DecoderLayer(const DecoderConfig &config, const DecoderForm &form,
                            int64_t layer)
     : residualScale(config.residualScale), isParallel(config.parallelResidual),
       attention(
-          reg<DecoderAttention>(form.names.attention, config, form, layer)),
-      mlp(reg<DecoderMLP>(form.names.mlp, config, form)) {
+          reg<DecoderAttention>(form.names.attention, config, form, layer)) {
+  if (config.hasExperts(layer))
+    mixture.emplace(reg<DecoderMixture>(form.names.mlp, config, form));
+  else
+    mlp.emplace(
+        reg<DecoderMLP>(form.names.mlp, config, form, config.intermediateSize));
   auto norm = [&](const std::string &name) {
     return name.empty() ? DecoderNorm() : regNorm(config, form, name);
   };
@@ -203,7 +314,7 @@ DecoderLayer::DecoderLayer(const DecoderConfig &config, const DecoderForm &form,
 }
 
 Tensor DecoderLayer::feedForward(const Tensor &x) {
-  Tensor result = afterMLP(mlp(x));
+  Tensor result = afterMLP(mixture ? (*mixture)(x) : (*mlp)(x));
   return residualScale == 1 ? result : result * residualScale;
 }
 

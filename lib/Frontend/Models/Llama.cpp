@@ -44,10 +44,29 @@ static DecoderConfig withBiases(const LlamaConfig &config) {
 LlamaForCausalLM::LlamaForCausalLM(const LlamaConfig &config)
     : ExplicitDecoder(withBiases(config), config.check(), DecoderForm()) {}
 
-/// Llama 1 to 3.x, TinyLlama, SmolLM2, Yi, Mistral, and other models of this
-/// architecture; biases and windows are given by the config.
-static std::unique_ptr<nn::Module> build(const DecoderConfig &config) {
-  return std::make_unique<Decoder>(config, DecoderForm());
+/// The names of Mixtral (Jiang et al. 2024, arXiv:2401.04088), the model of
+/// this architecture with experts.
+static DecoderForm mixtralForm() {
+  DecoderForm form;
+  form.names.mlp = "block_sparse_moe";
+  form.names.expertGate = "experts.w1";
+  form.names.expertUp = "experts.w3";
+  form.names.expertDown = "experts.w2";
+  return form;
 }
 
-const ModelFamily models::llamaFamily = {"llama", "LlamaForCausalLM", build};
+/// Llama 1 to 3.x, TinyLlama, SmolLM2, Yi, Mistral, Mixtral, and other models
+/// of this architecture; biases and windows are given by the config.
+static std::unique_ptr<nn::Module> build(const DecoderConfig &config) {
+  return std::make_unique<Decoder>(
+      config, config.experts.count > 0 ? mixtralForm() : DecoderForm());
+}
+
+const ModelFamily models::llamaFamily = {
+    "llama",
+    "LlamaForCausalLM",
+    build,
+    {{"block_sparse_moe.gate", "ffn_gate_inp"},
+     {"block_sparse_moe.experts.w1", "ffn_gate_exps"},
+     {"block_sparse_moe.experts.w3", "ffn_up_exps"},
+     {"block_sparse_moe.experts.w2", "ffn_down_exps"}}};
