@@ -14,6 +14,7 @@ Creates tiny random models, runs the command on them, and checks the results:
   families  the same for variants of the families: odd sizes, tying, biases, rope scaling, shards,
             both dialects of config.json, prompts longer than a step
   dense     f32 for the families of llmref/families.py
+  experts   f32 for those of llmref/experts.py; experts stored in blocks
   formats   weights in every other format (of a family of llama3's architecture in bf16 alone, unless
             LLMIR_LONG_TESTS is set) with bf16 KV: NMSE at most 1.5 times that of the
             reference rounded where the compiler rounds; the same largest logit wherever its lead
@@ -36,11 +37,13 @@ import tempfile
 
 import numpy as np
 
+import make_experts
 import make_families
 import make_tiny
-from checks import Checks, quick_level
-from llmref import Model, compiled, formats, load, nmse, safetensors, top_two_margin
-from llmref.config import DENSE_FAMILIES
+from checks import Checks
+from model_command import Command, Failure, Skip
+from llmref import Model, compiled, formats, gguf_model, load, nmse, safetensors, top_two_margin
+from llmref.config import DESCRIBED_FAMILIES
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "..", "..")
@@ -52,83 +55,10 @@ CLEAR_LEAD = 6.0      # times the rounded reference's RMS error: no rounding ove
 F32_LEAD = 1e-3       # the same for float32 alone, absolute
 TOKENS = 77           # several KV blocks, the last of them partly filled
 GREEDY_TOKENS = 64
+BLOCKS_OF_EXPERTS = ("q8_0", "q4_k", "mxfp4", "iq4_xs")
+BLOCKS_BOUND = 2e-3   # median NMSE of positions: inputs are rounded to int8
 # Same architecture as llama3, with other sizes: their formats are long tests.
 SAME_ARCHITECTURE = ("llama", "smollm2", "tinyllama")
-
-
-class Failure(Exception):
-    """A failed check, with the reason."""
-
-
-class Skip(Exception):
-    """A check that could not run, with the reason."""
-
-
-class Command(object):
-    """The `llmir` binary, with a separate compile cache."""
-
-    def __init__(self, path, temp, verbose, timeout, batch_tests=None):
-        self.path, self.temp, self.verbose, self.timeout = path, temp, verbose, timeout
-        self.batch_tests = batch_tests
-        self.cache = ["--cache-dir", os.path.join(temp, "cache")]
-        # Flags also come from LLMIR_* variables: the tests must not depend on the caller's.
-        self.environment = {key: value for key, value in os.environ.items()
-                            if not key.startswith("LLMIR_")}
-
-    def _call(self, arguments):
-        program = [sys.executable, self.path] if self.path.endswith(".py") else [self.path]
-        line = program + arguments
-        if self.verbose:
-            print("     $ " + " ".join(line), file=sys.stderr)
-        try:
-            done = subprocess.run(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                  env=self.environment, timeout=self.timeout)
-        except subprocess.TimeoutExpired:
-            raise Failure("no answer in %d s: %s" % (self.timeout, " ".join(line)))
-        if done.returncode:
-            words = done.stderr.decode("utf-8", "replace").strip().splitlines()[-3:]
-            raise Failure("exit status %d from %s: %s"
-                          % (done.returncode, " ".join(line), " | ".join(words)))
-        return done.stdout.decode("utf-8")
-
-    def compiled(self, model):
-        """An artifact for the level that compiles fastest."""
-        artifact = model + ".llmir"
-        self._call(["compile", model, "-o", artifact, "--target", quick_level()])
-        return artifact
-
-    def logits(self, model, ids, flags=()):
-        """`perplexity --logits`: the logits after each of the ids, float32 [T, vocab]."""
-        ids_file = os.path.join(self.temp, "ids.txt")
-        out = os.path.join(self.temp, "logits.npy")
-        with open(ids_file, "w") as stream:
-            stream.write(",".join(map(str, ids)) + "\n")
-        if os.path.exists(out):
-            os.remove(out)
-        self._call(["perplexity", model, "--ids", ids_file, "--ctx", str(len(ids)),
-                    "--logits", out] + self.cache + list(flags))
-        if not os.path.exists(out):
-            raise Failure("perplexity wrote no %s" % out)
-        answer = np.load(out)
-        if answer.dtype != np.float32 or answer.ndim != 2 or len(answer) != len(ids):
-            raise Failure("logits are %s %s, want float32 [%d, vocab]"
-                          % (answer.dtype, answer.shape, len(ids)))
-        return answer
-
-    def run(self, model, prompt, count, flags=()):
-        """`run --temp 0 --json`: its JSON object, with greedy ids."""
-        text = self._call(["run", model, "--prompt-ids", ",".join(map(str, prompt)), "-n",
-                           str(count), "--temp", "0", "--json"] + self.cache + list(flags))
-        try:
-            answer = json.loads(text)
-        except ValueError as error:
-            raise Failure("run --json printed no JSON object (%s): %.200r" % (error, text))
-        for key in ("prompt_ids", "ids", "text", "finish_reason", "timings"):
-            if key not in answer:
-                raise Failure("run --json lacks %r: %s" % (key, sorted(answer)))
-        if answer["prompt_ids"] != list(prompt):
-            raise Failure("prompt_ids came back as %s" % answer["prompt_ids"])
-        return answer
 
 
 class Report(Checks):
@@ -160,7 +90,7 @@ class TinyModel(object):
         make_tiny.write_gguf(self.gguf, config, weights, gguf_type or dtype)
         if gguf_type is None:
             make_tiny.write_hf(self.folder, config, weights, dtype, dialect, shards)
-        if config.family in DENSE_FAMILIES:  # the reference reads no files of these
+        if config.family in DESCRIBED_FAMILIES:  # the reference reads no files of these
             self.reference = Model(config, weights)
         else:
             self.reference = load(self.folder if gguf_type is None else self.gguf)
@@ -298,18 +228,48 @@ def suite_f32(command, report, temp):
         f32_checks(command, report, temp, "f32/" + family, family)
 
 
-def suite_dense(command, report, temp):
+def described_families(command, report, temp, suite, families):
     names = []
-    for number, family in enumerate(sorted(make_families.FAMILIES)):
-        label = "dense/" + family
+    for number, family in enumerate(sorted(families)):
+        label = "%s/%s" % (suite, family)
         f32_checks(command, report, temp, label, family, dialect=("old", "new")[number % 2])
         artifact = os.path.join(temp, label.replace("/", "-") + ".gguf.llmir")
         if command.batch_tests and os.path.exists(artifact):
             os.link(artifact, os.path.join(temp, family + ".llmir"))
             names.append(family)
     if names:
-        report.check("dense in company", lambda: in_company(command, temp, names))
+        report.check(suite + " in company", lambda: in_company(command, temp, names))
+
+
+def suite_dense(command, report, temp):
+    described_families(command, report, temp, "dense", make_families.FAMILIES)
     report.check("dense/gemma3 as the text part of a multimodal model", lambda: text_part(command, temp))
+
+
+def suite_experts(command, report, temp):
+    described_families(command, report, temp, "experts", make_experts.FAMILIES)
+    for number, gguf_type in enumerate(BLOCKS_OF_EXPERTS):
+        family = ("mixtral", "qwen2_moe")[number % 2]
+        report.check("experts/%s %s" % (family, gguf_type), lambda: in_blocks(command, temp, family, gguf_type))
+
+
+def in_blocks(command, temp, family, gguf_type):
+    """The values of the blocks are exact, and inputs of such matrices are int8. Rounding them changes which experts
+    some tokens choose, so only the median of the positions' errors is bounded."""
+    config, weights = make_tiny.make(family, hidden=256, expert_inner=256, intermediate=256, layers=2,
+                                     shared_inner=256 if family == "qwen2_moe" else 0)
+    path = os.path.join(temp, "experts-%s-%s.gguf" % (family, gguf_type))
+    make_tiny.write_gguf(path, config, weights, gguf_type)
+    for name, values in weights.items():
+        chosen = gguf_model.tensor_format(config, name, values.shape, gguf_type, pure=True)
+        weights[name] = formats.encode(chosen, values).values()
+    ids = [int(i) for i in np.random.RandomState(0).randint(0, config.vocab, TOKENS)]
+    exact = Model(config, weights).forward(ids)
+    answer = command.logits(path, ids, ["--kv", "f32"])
+    median = float(np.median([nmse(a, e) for a, e in zip(answer, exact)]))
+    if not median <= BLOCKS_BOUND:
+        raise Failure("the median NMSE of %d positions is %.2e, bound %.1e" % (len(ids), median, BLOCKS_BOUND))
+    return "median nmse %.2e, bound %.1e" % (median, BLOCKS_BOUND)
 
 
 def text_part(command, temp):
@@ -552,8 +512,8 @@ def expected_ids(command, path, expected_file, kv, flags=()):
         total, len(lines), forced, lead)
 
 
-SUITES = {"f32": suite_f32, "dense": suite_dense, "families": suite_families, "formats": suite_formats,
-          "real": suite_real}
+SUITES = {"f32": suite_f32, "dense": suite_dense, "experts": suite_experts, "families": suite_families,
+          "formats": suite_formats, "real": suite_real}
 
 
 def main():
@@ -568,7 +528,7 @@ def main():
                         help="seconds for one command (default 300)")
     parser.add_argument("--verbose", action="store_true", help="print each command")
     parser.add_argument("--batch-tests", metavar="PROGRAM",
-                        help="suite dense: llmir-batch-tests, which runs the compiled models in batches")
+                        help="suites dense and experts: llmir-batch-tests, which runs the compiled models in batches")
     options = parser.parse_args()
     if not os.path.isfile(options.llmir) or not os.access(options.llmir, os.X_OK):
         print("compare.py: no command %s; build it, or name it with --llmir" % options.llmir,

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+import make_experts
 from llmref.checkpoint import permute_rows
 from llmref.families import yarn_factor
 from llmref.gguf_model import FILE_TYPES
@@ -63,6 +64,7 @@ CLASSES = {"mistral": "Mistral", "smollm3": "SmolLM3", "phi3": "Phi3", "gemma": 
            "internlm2": "InternLM2", "stablelm": "StableLm", "gpt_neox": "GPTNeoX", "cohere": "Cohere",
            "cohere2": "Cohere2", "glm4": "Glm4", "exaone4": "Exaone4", "seed_oss": "SeedOss",
            "ministral3": "Ministral3"}
+CLASSES.update(make_experts.CLASSES)
 LAYER_NORM = ("stablelm", "gpt_neox", "cohere", "cohere2")
 
 
@@ -74,6 +76,8 @@ def distribution(config, name, shape):
     offset = 1.0 if config.family.startswith("gemma") else 0.0
     if name.endswith(".bias"):
         return 0.0, 0.3
+    if name.endswith("correction_bias"):
+        return 0.0, 0.1
     if len(shape) == 1:
         is_last = name.startswith(("model.norm", "gpt_neox.final"))
         if is_last and config.tied:
@@ -106,6 +110,8 @@ def hf_config(config, dtype, dialect):
     if config.head_dim * config.heads != config.hidden:
         data["head_dim"] = config.head_dim
     data.update(_switches(config))
+    if config.experts:
+        data.update(make_experts.hf_keys(config))
     _add_rope(data, config, is_new)
     _add_windows(data, config, is_new)
     return data
@@ -120,7 +126,7 @@ def _switches(config):
                 "qk_layernorm": False}
     if family == "gpt_neox":
         return {"hidden_act": "gelu", "use_parallel_residual": True, "attention_bias": True}
-    if family == "granite":
+    if family.startswith("granite"):
         return {"embedding_multiplier": config.embedding_scale, "attention_multiplier": config.attention_scale,
                 "residual_multiplier": config.residual_scale, "logits_scaling": 1 / config.logit_scale,
                 "attention_bias": False, "mlp_bias": False}
@@ -175,6 +181,7 @@ def _add_windows(data, config, is_new):
 
 ARCHITECTURES = {"mistral": "llama", "gemma3_text": "gemma3", "olmo3": "olmo2", "gpt_neox": "gptneox",
                  "cohere": "command-r", "ministral3": "mistral3"}
+ARCHITECTURES.update(make_experts.ARCHITECTURES)
 NAMES = {
     "input_layernorm": "attn_norm", "post_attention_layernorm": "ffn_norm",
     "self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v",
@@ -188,12 +195,12 @@ NAMES = {
     "mlp.dense_h_to_4h": "ffn_up", "mlp.dense_4h_to_h": "ffn_down",
 }
 # Where post_attention_layernorm normalizes the result of the attention, or is called so.
-AFTER_ATTENTION = ("gemma2", "gemma3_text", "olmo2", "olmo3", "exaone4", "seed_oss")
+AFTER_ATTENTION = ("glm4_moe", "gemma2", "gemma3_text", "olmo2", "olmo3", "exaone4", "seed_oss")
 TOP_NAMES = {"model.embed_tokens": "token_embd", "model.tok_embeddings": "token_embd",
              "gpt_neox.embed_in": "token_embd", "model.norm": "output_norm",
              "gpt_neox.final_layer_norm": "output_norm", "lm_head": "output", "output": "output",
              "embed_out": "output"}
-PERMUTED = ("mistral", "smollm3", "granite", "ministral3", "internlm2")
+PERMUTED = ("mistral", "smollm3", "granite", "ministral3", "internlm2") + make_experts.PERMUTED
 
 
 def gguf_tensors(config, name, values):
@@ -203,6 +210,10 @@ def gguf_tensors(config, name, values):
         return [("%s.%s" % (TOP_NAMES[module], kind), _offset(config, values))]
     _, _, layer, rest = module.split(".", 3)
     block = "blk.%s." % layer
+    if config.experts:
+        of_mixture = make_experts.gguf_tensors(block, rest, kind, values)
+        if of_mixture:
+            return of_mixture
     if rest == "attention.wqkv":
         groups = values.reshape(config.kv_heads, -1, config.head_dim, values.shape[-1])
         parts = (("q", groups[:, :-2], config.heads), ("k", groups[:, -2], config.kv_heads), ("v", groups[:, -1], 0))
@@ -258,6 +269,8 @@ def gguf_keys(config, file_type, name):
         keys["attention.sliding_window"] = ("u32", config.window or 0)
     if family in ("olmo3", "exaone4"):
         keys["attention.sliding_window_pattern"] = ("[]bool", [config.slides(i) for i in range(config.layers)])
+    if config.experts:
+        keys.update(make_experts.gguf_keys(config))
     keys.update(_scales(config))
     keys.update(_scaling_keys(config, scaling))
     keys = {"%s.%s" % (arch, key): value for key, value in keys.items()}
@@ -268,7 +281,7 @@ def gguf_keys(config, file_type, name):
 
 
 def _scales(config):
-    if config.family == "granite":
+    if config.family.startswith("granite"):
         return {"attention.scale": ("f32", config.attention_scale), "embedding_scale": ("f32", config.embedding_scale),
                 "residual_scale": ("f32", config.residual_scale), "logit_scale": ("f32", 1 / config.logit_scale)}
     keys = {}

@@ -19,10 +19,11 @@ import sys
 
 import numpy as np
 
+import make_experts
 import make_families
 from llmref import formats, gguf, gguf_model, safetensors
 from llmref.checkpoint import gguf_name, gguf_order, is_transposed
-from llmref.config import DENSE_FAMILIES, Config
+from llmref.config import DESCRIBED_FAMILIES, Config
 
 LLAMA3_SCALING = {"type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
                   "original_max_position_embeddings": 64}
@@ -59,7 +60,8 @@ def make(family, seed=0, dtype="f32", odd=False, **overrides):
     """-> (Config, {Hugging Face name: float32 array}), with values exact in `dtype`.
 
     `overrides` are fields of Config; head_dim of an odd qwen3 is 14, not hidden / heads."""
-    fields = dict(FAMILIES.get(family) or make_families.FAMILIES[family])
+    fields = next(dict(families[family]) for families in (FAMILIES, make_families.FAMILIES, make_experts.FAMILIES)
+                  if family in families)
     if odd:
         fields.update(ODD)
         if family == "qwen3":
@@ -84,7 +86,7 @@ def _distribution(config, name, shape):
     embedding of its token, greedy decoding would repeat the token forever. Rounding keys and values
     to bf16 changes the logits by an NMSE of about 1e-5, which cannot overturn a lead of 0.05."""
     module = name.split(".")[-2]
-    if config.family in DENSE_FAMILIES:
+    if config.family in DESCRIBED_FAMILIES:
         return make_families.distribution(config, name, shape)
     if config.family == "gpt2":
         return _gpt2_distribution(config, name, module, shape)
@@ -119,7 +121,7 @@ def _gpt2_distribution(config, name, module, shape):
 def hf_config(config, dtype="f32", dialect="old"):
     """Config -> the contents of config.json; dialect "old" or "new" (since transformers 5)."""
     torch_dtype = {"f32": "float32", "f16": "float16", "bf16": "bfloat16"}[dtype]
-    if config.family in DENSE_FAMILIES:
+    if config.family in DESCRIBED_FAMILIES:
         return make_families.hf_config(config, torch_dtype, dialect)
     if config.family == "gpt2":
         return _gpt2_config(config, "torch_dtype" if dialect == "old" else "dtype", torch_dtype)
@@ -211,8 +213,8 @@ def write_gguf(path, config, weights, gguf_type="f32", tokenizer="none"):
 
     `tokenizer`: "none" writes tokenizer.ggml.model = none, "absent" writes no such key, a .gguf
     file gives its tokenizer.* keys (its vocabulary must have the model's size)."""
-    is_dense, title = config.family in DENSE_FAMILIES, "tiny-random-" + config.family
-    keys = (make_families.gguf_keys if is_dense else gguf_model.model_keys)(config, gguf_type, title)
+    is_described, title = config.family in DESCRIBED_FAMILIES, "tiny-random-" + config.family
+    keys = (make_families.gguf_keys if is_described else gguf_model.model_keys)(config, gguf_type, title)
     if tokenizer == "none":
         keys["tokenizer.ggml.model"] = ("string", "none")
     elif tokenizer != "absent":
@@ -225,11 +227,11 @@ def write_gguf(path, config, weights, gguf_type="f32", tokenizer="none"):
     divisors = gguf_model.rope_divisors(config)
     if divisors is not None:
         tensors["rope_freqs.weight"] = formats.encode("f32", divisors)
-    if is_dense:
+    if is_described:
         for name, values in make_families.gguf_extra(config).items():
             tensors[name] = formats.encode("f32", values)
-    for name, values in weights.items():
-        stored = (make_families.gguf_tensors(config, name, values) if is_dense
+    for name, values in make_experts.stacked(weights).items():
+        stored = (make_families.gguf_tensors(config, name, values) if is_described
                   else [(gguf_name(name), gguf_order(config, name, values))])
         for target, rows in stored:
             tensors[target] = formats.encode(
@@ -240,7 +242,8 @@ def write_gguf(path, config, weights, gguf_type="f32", tokenizer="none"):
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--family", required=True, choices=sorted(FAMILIES) + sorted(make_families.FAMILIES))
+    parser.add_argument("--family", required=True, choices=[
+        name for families in (FAMILIES, make_families.FAMILIES, make_experts.FAMILIES) for name in sorted(families)])
     parser.add_argument("--dtype", default="f32", choices=("f32", "f16", "bf16"),
                         help="format of the weights (default f32)")
     parser.add_argument("--out", metavar="DIR", help="Hugging Face model directory to write")

@@ -6,6 +6,7 @@ import copy
 
 import numpy as np
 
+import make_experts
 import make_families
 import make_tiny
 from llmref import Model, nmse
@@ -20,8 +21,9 @@ def changed(config, option, value):
 def check_dense_families(_):
     """Chunks give the logits of the whole prompt; every tensor and every option has a clear effect."""
     options = ("window", "full_every", "local_theta", "rotary_dim", "attention_scale", "attention_softcap",
-               "final_softcap", "embedding_scale", "residual_scale", "logit_scale", "query_growth", "rope_theta")
-    for family in make_families.FAMILIES:
+               "final_softcap", "embedding_scale", "residual_scale", "logit_scale", "query_growth", "rope_theta",
+               "routed_scale")
+    for family in list(make_families.FAMILIES) + list(make_experts.FAMILIES):
         config, weights = make_tiny.make(family, 3)
         model, ids = Model(config, weights), [int(i) for i in np.random.RandomState(7).randint(0, config.vocab, 40)]
         exact = model.forward(ids)
@@ -45,6 +47,6 @@ def check_dense_families(_):
                 more = {"rotary_dim": -2, "window": 1, "full_every": 1}.get(option, value / 2)
                 other = value + more
                 assert error(changed(config, option, other), weights) > 3e-8, (family, option)
-        sources = [name for tensor, values in weights.items()
+        sources = [name for tensor, values in make_experts.stacked(weights).items()
                    for name, _ in make_families.gguf_tensors(config, tensor, values)]
         assert len(set(sources)) == len(sources), family

@@ -12,6 +12,10 @@ DENSE_FAMILIES = ("cohere", "cohere2", "exaone4", "gemma", "gemma2", "gemma3_tex
                   "granite", "internlm2", "ministral3", "mistral", "olmo2", "olmo3", "phi3", "seed_oss",
                   "smollm3", "stablelm")
 
+EXPERT_FAMILIES = ("glm4_moe", "granitemoe", "mixtral", "olmoe", "qwen2_moe", "qwen3_moe")
+# Of families.py and experts.py.
+DESCRIBED_FAMILIES = DENSE_FAMILIES + EXPERT_FAMILIES
+
 # Prefix of the names of GPT-2's tensors, except for lm_head.
 GPT2_PREFIX = "transformer."
 
@@ -46,6 +50,15 @@ class Config(object):
     query_growth            queries are scaled by 1 + query_growth ln(1 + floor(position / original length))
     output_bias             the output projection of the attention has a bias
     parallel                both blocks read the same residual stream
+
+    Of those in experts.py:
+    experts, experts_per_token, expert_inner    their number, those that are chosen, and their inner size
+    shared_inner            inner size of the MLP of all tokens; 0: none
+    dense_layers            layers with an MLP of size `intermediate` instead
+    normalizes              the weights of a token's experts are divided by their sum
+    routed_scale            factor of the weights
+    groups, groups_per_token    experts are chosen from some of the groups
+    qk_norm                 heads of queries and keys are normalized
     """
 
     def __init__(self, **fields):
@@ -55,6 +68,9 @@ class Config(object):
         self.embedding_scale = self.residual_scale = self.logit_scale = 1.0
         self.full_every = 0
         self.query_growth = 0.0
+        self.experts = self.experts_per_token = self.expert_inner = self.shared_inner = 0
+        self.dense_layers, self.normalizes, self.routed_scale = (), False, 1.0
+        self.groups, self.groups_per_token, self.qk_norm = 1, 1, True
         self.rope_theta = self.rope_scaling = self.bos = None
         self.eos = []
         self.__dict__.update(fields)
@@ -62,7 +78,7 @@ class Config(object):
 
     def check(self):
         """Raises ValueError, with the name of the field, for invalid values."""
-        if self.family not in FAMILIES + DENSE_FAMILIES:
+        if self.family not in FAMILIES + DESCRIBED_FAMILIES:
             raise ValueError("model_type is %r, want one of %s" % (self.family, FAMILIES))
         if self.heads % self.kv_heads:
             raise ValueError("%d heads are not a multiple of %d key/value heads"
@@ -86,9 +102,9 @@ class Config(object):
 
     def weights(self):
         """{Hugging Face name: shape} of every tensor that the model has, in file order."""
-        if self.family in DENSE_FAMILIES:
-            from .families import FAMILIES as classes
-            return classes[self.family].weights_of(self)
+        if self.family in DESCRIBED_FAMILIES:
+            from .experts import CLASSES
+            return CLASSES[self.family].weights_of(self)
         if self.family == "gpt2":
             return self._gpt2_weights()
         q_rows, kv_rows = self.heads * self.head_dim, self.kv_heads * self.head_dim

@@ -5,7 +5,7 @@
 import numpy as np
 
 from . import ops
-from .config import DENSE_FAMILIES
+from .config import DESCRIBED_FAMILIES
 from .metrics import top_two_margin
 from .rounding import EXACT
 
@@ -40,9 +40,9 @@ class Model(object):
     the default is f32. Weights keep the exact values of their stored format."""
 
     def __new__(cls, config, *_, **__):
-        if config.family in DENSE_FAMILIES:
-            from .families import FAMILIES
-            cls = FAMILIES[config.family]
+        if config.family in DESCRIBED_FAMILIES:
+            from .experts import CLASSES
+            cls = CLASSES[config.family]
         return super(Model, cls).__new__(GPT2 if config.family == "gpt2" else cls)
 
     def __init__(self, config, weights, formats=()):

@@ -1,0 +1,187 @@
+# Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Decoders with mixtures of experts: of the MLPs of a layer, a router chooses some for each token."""
+
+import numpy as np
+
+from . import families, ops
+from .families import Dense
+
+
+def greatest(scores, count):
+    """The columns of the greatest scores of each row, greatest first: [T, E] -> [T, count]."""
+    return np.argsort(-scores, axis=-1, kind="stable")[:, :count]
+
+
+def sigmoid(x):
+    return 0.5 * (1 + np.tanh(0.5 * x))
+
+
+class Sparse(Dense):
+    """The common structure, which is that of Mixtral. Overridden by families."""
+
+    mixture, router, parts = "block_sparse_moe.", "gate", ("w1", "w3", "w2")  # gate, up, down
+    shared = None
+
+    @classmethod
+    def add_mlp(cls, shapes, layer, config):
+        if int(layer.split(".")[2]) in config.dense_layers:
+            super().add_mlp(shapes, layer, config)
+            return
+        cls.add_linear(shapes, layer + cls.mixture + cls.router, config.experts, config.hidden)
+        cls.add_experts(shapes, layer + cls.mixture, config)
+        if config.shared_inner:
+            for name, rows, columns in (("gate", config.shared_inner, config.hidden),
+                                        ("up", config.shared_inner, config.hidden),
+                                        ("down", config.hidden, config.shared_inner)):
+                cls.add_linear(shapes, "%s%s.%s_proj" % (layer + cls.mixture, cls.shared, name), rows, columns)
+
+    @classmethod
+    def add_experts(cls, shapes, prefix, config):
+        for e in range(config.experts):
+            for part, rows, columns in zip(cls.parts, (config.expert_inner, config.expert_inner, config.hidden),
+                                           (config.hidden, config.hidden, config.expert_inner)):
+                cls.add_linear(shapes, "%sexperts.%d.%s" % (prefix, e, part), rows, columns)
+
+    def mlp(self, layer, x):
+        if int(layer.split(".")[2]) in self.config.dense_layers:
+            return super().mlp(layer, x)
+        prefix = layer + self.mixture
+        chosen, weights = self.route(prefix, self.linear(prefix + self.router, x))
+        result = np.zeros_like(x)
+        for t, row in enumerate(x):
+            for e, weight in zip(chosen[t], weights[t]):
+                result[t] += weight * self.expert(prefix, e, row)
+        return result + self.shared_mlp(prefix, x) if self.config.shared_inner else result
+
+    def route(self, prefix, logits):
+        """-> the chosen experts of each token and their weights, [T, k] each."""
+        scores = ops.softmax(logits)
+        chosen = greatest(scores, self.config.experts_per_token)
+        weights = np.take_along_axis(scores, chosen, axis=-1)
+        if self.config.normalizes:
+            weights = weights / weights.sum(axis=-1, keepdims=True)
+        return chosen, weights
+
+    def expert(self, prefix, e, x):
+        gate, up, down = ("%sexperts.%d.%s" % (prefix, e, part) for part in self.parts)
+        return self.linear(down, ops.silu_mul(self.linear(gate, x), self.linear(up, x)))
+
+    def shared_mlp(self, prefix, x):
+        name = prefix + self.shared
+        inner = ops.silu_mul(self.linear(name + ".gate_proj", x), self.linear(name + ".up_proj", x))
+        return self.linear(name + ".down_proj", inner)
+
+
+class Qwen2MoE(Sparse):
+    """An MLP for all tokens, with a gate."""
+
+    mixture, parts, shared = "mlp.", ("gate_proj", "up_proj", "down_proj"), "shared_expert"
+
+    @classmethod
+    def add_attention(cls, shapes, layer, config):
+        super().add_attention(shapes, layer, config)
+        rows = {"q": config.heads, "k": config.kv_heads, "v": config.kv_heads}
+        for name, heads in rows.items():
+            shapes["%sself_attn.%s_proj.bias" % (layer, name)] = (heads * config.head_dim,)
+
+    @classmethod
+    def add_mlp(cls, shapes, layer, config):
+        super().add_mlp(shapes, layer, config)
+        if int(layer.split(".")[2]) not in config.dense_layers:
+            cls.add_linear(shapes, layer + "mlp.shared_expert_gate", 1, config.hidden)
+
+    def shared_mlp(self, prefix, x):
+        return sigmoid(self.linear(prefix + "shared_expert_gate", x)) * super().shared_mlp(prefix, x)
+
+
+class Qwen3MoE(Sparse):
+    """Norms of each head of queries and keys."""
+
+    mixture, parts = "mlp.", ("gate_proj", "up_proj", "down_proj")
+
+    @classmethod
+    def add_attention(cls, shapes, layer, config):
+        super().add_attention(shapes, layer, config)
+        for name in "qk":
+            shapes["%sself_attn.%s_norm.weight" % (layer, name)] = (config.head_dim,)
+
+    def heads(self, i, layer, x):
+        q, k, v = super().heads(i, layer, x)
+        return self.norm(layer + "self_attn.q_norm", q), self.norm(layer + "self_attn.k_norm", k), v
+
+
+class OLMoE(Sparse):
+    """Norms of all queries of a token, of all its keys."""
+
+    mixture, parts = "mlp.", ("gate_proj", "up_proj", "down_proj")
+
+    @classmethod
+    def add_attention(cls, shapes, layer, config):
+        super().add_attention(shapes, layer, config)
+        shapes[layer + "self_attn.q_norm.weight"] = (config.heads * config.head_dim,)
+        shapes[layer + "self_attn.k_norm.weight"] = (config.kv_heads * config.head_dim,)
+
+    def heads(self, i, layer, x):
+        name = layer + "self_attn."
+        return (self.in_heads(self.norm(name + "q_norm", self.linear(name + "q_proj", x))),
+                self.in_heads(self.norm(name + "k_norm", self.linear(name + "k_proj", x))),
+                self.in_heads(self.linear(name + "v_proj", x)))
+
+
+class GraniteMoE(Sparse):
+    """The softmax is over the chosen logits; stacks of matrices, gate and up projection of an expert in one."""
+
+    router = "router.layer"
+
+    @classmethod
+    def add_experts(cls, shapes, prefix, config):
+        shapes[prefix + "input_linear.weight"] = (config.experts, 2 * config.expert_inner, config.hidden)
+        shapes[prefix + "output_linear.weight"] = (config.experts, config.hidden, config.expert_inner)
+
+    def route(self, prefix, logits):
+        chosen = greatest(logits, self.config.experts_per_token)
+        return chosen, ops.softmax(np.take_along_axis(logits, chosen, axis=-1))
+
+    def expert(self, prefix, e, x):
+        gate, up = np.split(ops.linear(x, self.weights[prefix + "input_linear.weight"][e]), 2)
+        return ops.linear(ops.silu_mul(gate, up), self.weights[prefix + "output_linear.weight"][e])
+
+
+class Glm4MoE(Qwen3MoE):
+    """The first layers are dense; an MLP for all tokens. Experts are chosen by the sigmoid of their logits plus a
+    bias, which does not enter their weights."""
+
+    shared = "shared_experts"
+
+    @classmethod
+    def add_attention(cls, shapes, layer, config):
+        (super() if config.qk_norm else super(Qwen3MoE, cls)).add_attention(shapes, layer, config)
+
+    @classmethod
+    def add_mlp(cls, shapes, layer, config):
+        super().add_mlp(shapes, layer, config)
+        if int(layer.split(".")[2]) not in config.dense_layers:
+            shapes[layer + "mlp.gate.e_score_correction_bias"] = (config.experts,)
+
+    def heads(self, i, layer, x):
+        return super().heads(i, layer, x) if self.config.qk_norm else Dense.heads(self, i, layer, x)
+
+    def route(self, prefix, logits):
+        config, scores = self.config, sigmoid(logits)
+        ranking = scores + self.weights[prefix + "gate.e_score_correction_bias"]
+        if config.groups > 1:
+            members = ranking.reshape(len(ranking), config.groups, -1)
+            best = greatest(np.sort(members, axis=-1)[..., -2:].sum(axis=-1), config.groups_per_token)
+            hidden = np.ones((len(ranking), config.groups), bool)
+            np.put_along_axis(hidden, best, False, axis=-1)
+            ranking = np.where(hidden[..., None], -np.inf, members).reshape(ranking.shape)
+        chosen = greatest(ranking, config.experts_per_token)
+        weights = np.take_along_axis(scores, chosen, axis=-1)
+        if config.normalizes:
+            weights = weights / (weights.sum(axis=-1, keepdims=True) + 1e-20)
+        return chosen, weights * config.routed_scale
+
+
+CLASSES = dict(families.FAMILIES, mixtral=Sparse, qwen2_moe=Qwen2MoE, qwen3_moe=Qwen3MoE, olmoe=OLMoE,
+               granitemoe=GraniteMoE, glm4_moe=Glm4MoE)

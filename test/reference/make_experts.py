@@ -1,0 +1,111 @@
+# Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What make_families.py adds for mixtures of experts (llmref/experts.py): shapes, keys and names."""
+
+import numpy as np
+
+FIELDS = dict(hidden=64, intermediate=96, layers=3, heads=4, kv_heads=2, head_dim=16, vocab=272, max_positions=512,
+              rms_eps=2.0 ** -10, rope_theta=1e4, tied=False, experts=6, experts_per_token=2, expert_inner=48,
+              normalizes=True)
+
+
+def _shape(family, **more):
+    return dict(FIELDS, family=family, **more)
+
+
+FAMILIES = {
+    "mixtral": _shape("mixtral", rope_theta=1e6),
+    "qwen2_moe": _shape("qwen2_moe", shared_inner=80, dense_layers=(0,)),
+    "qwen3_moe": _shape("qwen3_moe", dense_layers=(0, 2)),
+    "olmoe": _shape("olmoe", kv_heads=4),
+    "granitemoe": _shape("granitemoe", tied=True, attention_scale=0.5, embedding_scale=3.0, residual_scale=0.5,
+                         logit_scale=0.5),
+    "glm4_moe": _shape("glm4_moe", rotary_dim=8, attention_bias=True, shared_inner=48, dense_layers=(0,),
+                       routed_scale=1.5, groups=3, groups_per_token=2),
+    "glm4_moe_plain": _shape("glm4_moe", rotary_dim=8, attention_bias=True, shared_inner=96, dense_layers=(0,),
+                             qk_norm=False),
+}
+for _family in ("qwen2_moe", "olmoe"):
+    FAMILIES[_family]["normalizes"] = False
+
+CLASSES = {"mixtral": "Mixtral", "qwen2_moe": "Qwen2Moe", "qwen3_moe": "Qwen3Moe", "olmoe": "Olmoe",
+           "granitemoe": "GraniteMoe", "glm4_moe": "Glm4Moe"}
+ARCHITECTURES = {"mixtral": "llama", "qwen2_moe": "qwen2moe", "qwen3_moe": "qwen3moe", "glm4_moe": "glm4moe"}
+PERMUTED = ("mixtral", "granitemoe")
+
+
+def hf_keys(config):
+    family = config.family
+    common = {"num_experts_per_tok": config.experts_per_token, "attention_bias": config.attention_bias}
+    if family in ("mixtral", "granitemoe"):
+        return dict(common, num_local_experts=config.experts, intermediate_size=config.expert_inner)
+    common["norm_topk_prob"] = config.normalizes
+    if family == "olmoe":
+        return dict(common, num_experts=config.experts, intermediate_size=config.expert_inner, clip_qkv=None)
+    common["moe_intermediate_size"] = config.expert_inner
+    if family == "glm4_moe":
+        return dict(common, n_routed_experts=config.experts,
+                    n_shared_experts=config.shared_inner // config.expert_inner,
+                    first_k_dense_replace=len(config.dense_layers), routed_scaling_factor=config.routed_scale,
+                    n_group=config.groups, topk_group=config.groups_per_token, use_qk_norm=config.qk_norm)
+    common["num_experts"] = config.experts
+    if family == "qwen2_moe":
+        return dict(common, shared_expert_intermediate_size=config.shared_inner, decoder_sparse_step=1,
+                    mlp_only_layers=list(config.dense_layers), use_sliding_window=False)
+    return dict(common, decoder_sparse_step=2, mlp_only_layers=[], use_sliding_window=False)
+
+
+# GGUF
+
+NAMES = {"gate": "ffn_gate_inp", "router.layer": "ffn_gate_inp", "shared_expert_gate": "ffn_gate_inp_shexp",
+         "experts.w1": "ffn_gate_exps", "experts.w3": "ffn_up_exps", "experts.w2": "ffn_down_exps",
+         "experts.gate_proj": "ffn_gate_exps", "experts.up_proj": "ffn_up_exps", "experts.down_proj": "ffn_down_exps",
+         "output_linear": "ffn_down_exps"}
+for _kind in ("gate", "up", "down"):
+    for _shared in ("shared_expert", "shared_experts"):
+        NAMES["%s.%s_proj" % (_shared, _kind)] = "ffn_%s_shexp" % _kind
+
+
+def stacked(weights):
+    """The matrices of a layer's experts as one tensor each, as in GGUF: experts.3.w1 becomes a part of experts.w1."""
+    result = {}
+    for name, values in weights.items():
+        head, dot, rest = name.partition(".experts.")
+        if dot:
+            result.setdefault(head + dot + rest.split(".", 1)[1], []).append(values)
+        else:
+            result[name] = values
+    return {name: np.stack(each) if isinstance(each, list) else each for name, each in result.items()}
+
+
+def gguf_tensors(block, rest, kind, values):
+    """-> [(name, values)] of a tensor of a mixture, whose module in the layer is `rest`; empty for other tensors."""
+    module, _, inner = rest.partition(".")
+    if kind == "e_score_correction_bias":
+        return [(block + "exp_probs_b.bias", values)]
+    if module not in ("mlp", "block_sparse_moe"):
+        return []
+    if inner == "input_linear":
+        return [("%sffn_%s_exps.weight" % (block, part), half)
+                for part, half in zip(("gate", "up"), np.split(values, 2, axis=1))]
+    if inner == "shared_expert_gate":
+        values = values[0]
+    return [("%s%s.%s" % (block, NAMES[inner], kind), values)] if inner in NAMES else []
+
+
+def gguf_keys(config):
+    keys = {"expert_count": ("u32", config.experts), "expert_used_count": ("u32", config.experts_per_token)}
+    if config.family in ("mixtral", "olmoe", "granitemoe"):
+        keys["feed_forward_length"] = ("u32", config.expert_inner)
+        return keys
+    keys["expert_feed_forward_length"] = ("u32", config.expert_inner)
+    if config.family == "qwen2_moe":
+        keys["expert_shared_feed_forward_length"] = ("u32", config.shared_inner)
+    if config.family == "glm4_moe":
+        keys.update(expert_gating_func=("u32", 2), expert_weights_norm=("bool", config.normalizes),
+                    expert_weights_scale=("f32", config.routed_scale),
+                    expert_shared_count=("u32", config.shared_inner // config.expert_inner),
+                    leading_dense_block_count=("u32", len(config.dense_layers)),
+                    expert_group_count=("u32", config.groups),
+                    expert_group_used_count=("u32", config.groups_per_token))
+    return keys
