@@ -8,8 +8,10 @@
 
 #include "llmir/Checkpoint/Checkpoint.h"
 
+#include "ConfigChecks.h"
 #include "ExceptionGuard.h"
 #include "FamilyTraits.h"
+#include "QuantizedTensors.h"
 #include "Safetensors.h"
 
 #include "llmir/Support/Json.h"
@@ -181,9 +183,10 @@ Expected<Checkpoint> Checkpoint::openFolder(const std::string &path,
       return withoutWeights(path, tensors.takeStatus());
     return tensors.takeStatus();
   }
-  result.tensorList = std::move(*tensors);
-  LLMIR_RETURN_IF_ERROR(result.indexTensors());
   const JsonReader reader(*config, configName);
+  LLMIR_ASSIGN_OR_RETURN(result.tensorList,
+                         assembleQuantized(reader, std::move(*tensors)));
+  LLMIR_RETURN_IF_ERROR(result.indexTensors());
   const Expected<JsonReader> text = reader.object("text_config");
   if (!reader.has("tie_word_embeddings") &&
       !(text && text->has("tie_word_embeddings")))

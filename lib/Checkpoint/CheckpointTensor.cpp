@@ -10,6 +10,8 @@
 
 namespace llmir {
 
+AssembledRows::~AssembledRows() = default;
+
 Expected<TensorFormat> CheckpointTensor::usableFormat() const {
   if (format)
     return *format;
@@ -17,8 +19,7 @@ Expected<TensorFormat> CheckpointTensor::usableFormat() const {
                 (file ? std::string(file->name()) + ": " : std::string()) +
                     "tensor '" + name + "' is stored as " +
                     std::string(storageName) + ", which LLMIR does not support",
-                "use a checkpoint in F32, F16, BF16 or in a "
-                "type of GGUF that docs/Quantization.md lists");
+                "use a checkpoint in a type that docs/Quantization.md lists");
 }
 
 std::string CheckpointTensor::shapeText() const {

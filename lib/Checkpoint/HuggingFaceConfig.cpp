@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "HuggingFaceConfig.h"
+#include "QuantizedTensors.h"
 
 namespace llmir {
 
@@ -29,19 +30,7 @@ Status HuggingFaceConfig::readArchitecture() {
                            nearestModelTypes(modelType));
   config.architecture = std::string(family->family);
   config.isTextPart = whole != nullptr;
-  if (json.has("quantization_config")) {
-    Expected<JsonReader> reader = json.object("quantization_config");
-    if (!reader)
-      return reader.takeStatus();
-    std::string method = "an unnamed method";
-    if (const Json *name = reader->find("quant_method"))
-      method = describeJson(*name);
-    return unsupported(json, "quantization_config",
-                       "is present: the weights are quantized with " + method,
-                       "use the original checkpoint, or a GGUF file of it in "
-                       "Q8_0 or Q4_0");
-  }
-  return Status::ok();
+  return checkQuantizationConfig(whole ? *whole : json);
 }
 
 Status HuggingFaceConfig::readSizes() {

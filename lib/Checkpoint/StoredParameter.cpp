@@ -17,15 +17,26 @@ using namespace llmir;
 namespace {
 
 /// A tensor as rows of elements.
-struct StoredRows {
-  TensorFormat format;
-  const uint8_t *bytes;
-  int64_t rows, columns;
+class StoredRows {
+public:
+  StoredRows(const CheckpointTensor &tensor, TensorFormat format, int64_t rows,
+             int64_t columns)
+      : rows(rows), columns(columns), tensor(tensor), format(format),
+        rowBytes(*tensorRowBytes(format, columns)),
+        scratch(tensor.rows ? rowBytes : 0) {}
 
-  void decode(int64_t row, float *numbers) const {
-    decodeTensorRow(format, bytes + row * *tensorRowBytes(format, columns),
-                    columns, numbers);
+  void decode(int64_t row, float *numbers) {
+    decodeTensorRow(format, tensor.row(row, rowBytes, scratch.data()), columns,
+                    numbers);
   }
+
+  const int64_t rows, columns;
+
+private:
+  const CheckpointTensor &tensor;
+  TensorFormat format;
+  int64_t rowBytes;
+  std::vector<uint8_t> scratch;
 };
 
 } // namespace
@@ -81,7 +92,7 @@ static bool hasHeads(int64_t rows, int64_t heads) {
 }
 
 static Status
-readTransposed(const StoredRows &stored, const StoredParameter &parameter,
+readTransposed(StoredRows &stored, const StoredParameter &parameter,
                int64_t count,
                const std::function<Status(Span<const float>)> &take) {
   std::vector<float> all(static_cast<size_t>(stored.rows * stored.columns));
@@ -164,7 +175,8 @@ Status llmir::readRows(const Checkpoint &checkpoint,
       tensor.numElements() != held || parameter.firstRow < 0 ||
       spannedRows(parameter, rows) < 0 ||
       parameter.firstRow > all - spannedRows(parameter, rows) ||
-      tensor.shape.empty() || !hasHeads(rows, parameter.unpermuteHeads) ||
+      tensor.shape.empty() || (isList && tensor.rows) ||
+      !hasHeads(rows, parameter.unpermuteHeads) ||
       !hasHeads(rows, parameter.permuteHeads))
     return doesNotFit(tensor, parameter);
   if (wanted == 0)
@@ -172,18 +184,17 @@ Status llmir::readRows(const Checkpoint &checkpoint,
 
   if (isList) { // Decoded at once, since it is one row of the file.
     std::vector<float> numbers(static_cast<size_t>(all));
-    StoredRows{*format, tensor.bytes.data(), 1, all}.decode(0, numbers.data());
+    StoredRows(tensor, *format, 1, all).decode(0, numbers.data());
     for (int64_t i = 0; i < rows; ++i) {
       const int64_t place = storedRow(parameter, rows, i);
       LLMIR_RETURN_IF_ERROR(take(Span<const float>(numbers.data() + place, 1)));
     }
     return Status::ok();
   }
-  const StoredRows stored = {*format, tensor.bytes.data(),
-                             parameter.isTransposed ? columns : all,
-                             parameter.isTransposed ? all : columns};
-  if (tensor.shape.back() != stored.columns)
+  if (tensor.shape.back() != (parameter.isTransposed ? all : columns))
     return doesNotFit(tensor, parameter);
+  StoredRows stored(tensor, *format, parameter.isTransposed ? columns : all,
+                    parameter.isTransposed ? all : columns);
   if (parameter.isTransposed)
     return readTransposed(stored, parameter, rows, take);
   std::vector<float> row(static_cast<size_t>(columns));

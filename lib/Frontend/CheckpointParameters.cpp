@@ -178,8 +178,20 @@ static bool isOfPredictionLayer(const ModelConfig &config,
   return false;
 }
 
+/// Exports of GPTQ can give each matrix a bias, which is zero if the model has
+/// none.
+static bool isZeroBias(const CheckpointTensor &tensor) {
+  constexpr std::string_view suffix = ".bias";
+  const std::string_view name = tensor.name;
+  return name.size() > suffix.size() &&
+         name.substr(name.size() - suffix.size()) == suffix &&
+         tensor.shape.size() == 1 && tensor.format &&
+         std::all_of(tensor.bytes.begin(), tensor.bytes.end(),
+                     [](uint8_t byte) { return byte == 0; });
+}
+
 bool CheckpointParameters::isTolerated(const CheckpointTensor &tensor) const {
-  if (isIgnoredTensor(tensor.name))
+  if (isIgnoredTensor(tensor.name) || isZeroBias(tensor))
     return true;
   const ModelConfig &config = checkpoint.config();
   if (config.ropeFrequencyDivisors && tensor.name == ropeDivisorsTensor)

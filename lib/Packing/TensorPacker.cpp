@@ -43,19 +43,22 @@ Expected<TensorPacker> TensorPacker::create(const CheckpointTensor &tensor,
   std::optional<int64_t> rowBytes =
       tensorRowBytes(*format, job.isVector ? rows : job.columns);
   int64_t storedRows = job.isVector ? 1 : job.matrices * rows;
-  if (!rowBytes || static_cast<uint64_t>(rows) > tensor.bytes.size() ||
-      tensor.bytes.size() != static_cast<uint64_t>(*rowBytes * storedRows))
+  const uint64_t present = tensor.rows && rowBytes
+                               ? static_cast<uint64_t>(tensor.numElements() /
+                                                       job.columns * *rowBytes)
+                               : tensor.bytes.size();
+  if (!rowBytes || static_cast<uint64_t>(rows) > present ||
+      present != static_cast<uint64_t>(*rowBytes * storedRows) ||
+      (tensor.rows && job.isVector))
     return Status(StatusCode::InvalidFile,
-                  "tensor '" + job.source + "' has " +
-                      std::to_string(tensor.bytes.size()) +
+                  "tensor '" + job.source + "' has " + std::to_string(present) +
                       " bytes, which does not match its shape " +
                       tensor.shapeText(),
                   "the file is damaged: download it again");
-  if (job.isTransposed && isBlockFormat(*format))
+  if (job.isTransposed && (isBlockFormat(*format) || tensor.rows))
     return Status(StatusCode::Unsupported,
                   "tensor '" + job.source + "' is stored as columns of " +
-                      tensor.storageName +
-                      " blocks, which cannot be transposed",
+                      tensor.storageName + ", which cannot be transposed",
                   "use a checkpoint in F32, F16 or BF16");
   TensorPacker packer(tensor, *format, job);
   if (packer.tileAt(packer.numTiles()) != job.bytes)
@@ -69,8 +72,7 @@ Expected<TensorPacker> TensorPacker::create(const CheckpointTensor &tensor,
 
 TensorPacker::TensorPacker(const CheckpointTensor &tensor, TensorFormat format,
                            const PackJob &job)
-    : job(job), format(format), stored(tensor.bytes.data()),
-      storedRows(storedRowsOf(job)),
+    : job(job), format(format), stored(tensor), storedRows(storedRowsOf(job)),
       rowBytes(
           *tensorRowBytes(format, job.isVector ? storedRows : job.columns)),
       wordBytes(format == TensorFormat::F64 ? rowBytes / 2 : rowBytes) {
@@ -102,13 +104,14 @@ int64_t TensorPacker::tileAt(int64_t tile) const {
 
 Span<const uint8_t> TensorPacker::storedBytes(int64_t first,
                                               int64_t end) const {
+  if (stored.rows)
+    return {};
   if (job.isVector)
-    return {stored, static_cast<size_t>(rowBytes)};
+    return stored.bytes;
   // There, every tile reads from every stored row, so rows can be released only
   // at the end.
   if (job.isTransposed)
-    return {stored,
-            end == numTiles() ? static_cast<size_t>(storedRows * rowBytes) : 0};
+    return stored.bytes.subspan(0, end == numTiles() ? stored.bytes.size() : 0);
   auto rowsBefore = [&](int64_t tile) {
     int64_t row = std::min(tile % tilesPerMatrix() * kTileRows, job.rows);
     if (job.groupRows != 0)
@@ -117,8 +120,7 @@ Span<const uint8_t> TensorPacker::storedBytes(int64_t first,
            std::min(job.firstRow + row, storedRows);
   };
   int64_t begin = rowsBefore(first) * rowBytes;
-  return {stored + begin,
-          static_cast<size_t>(rowsBefore(end) * rowBytes - begin)};
+  return stored.bytes.subspan(begin, rowsBefore(end) * rowBytes - begin);
 }
 
 int64_t TensorPacker::storedRowAt(int64_t tile, int64_t r) const {
@@ -129,21 +131,24 @@ int64_t TensorPacker::storedRowAt(int64_t tile, int64_t r) const {
 
 void TensorPacker::copyColumn(int64_t tile, int64_t r, uint8_t *out) const {
   const int64_t bytes = rowBytes / job.columns;
-  const uint8_t *from = stored + storedRowAt(tile, r) * bytes;
+  const uint8_t *from = stored.bytes.data() + storedRowAt(tile, r) * bytes;
   for (int64_t k = 0; k < job.columns; ++k)
     std::memcpy(out + k * bytes, from + k * storedRows * bytes, bytes);
 }
 
-void TensorPacker::copyRow(int64_t tile, int64_t r, uint8_t *out) const {
+const uint8_t *TensorPacker::rowAt(int64_t tile, int64_t r,
+                                   uint8_t *scratch) const {
+  const uint8_t *row = scratch;
   if (job.isTransposed)
-    copyColumn(tile, r, out);
+    copyColumn(tile, r, scratch);
   else
-    std::memcpy(out, stored + storedRowAt(tile, r) * rowBytes, rowBytes);
+    row = stored.row(storedRowAt(tile, r), rowBytes, scratch);
   if (format != TensorFormat::F64 || method != Method::Words)
-    return;
+    return row;
   std::vector<float> values(job.columns);
-  decodeTensorRow(format, out, job.columns, values.data());
-  std::memcpy(out, values.data(), wordBytes);
+  decodeTensorRow(format, row, job.columns, values.data());
+  std::memcpy(scratch, values.data(), wordBytes);
+  return scratch;
 }
 
 int64_t TensorPacker::rowsOf(int64_t tile) const {
@@ -156,14 +161,11 @@ void TensorPacker::packTile(int64_t tile, uint8_t *out) const {
   if (method == Method::Vector)
     return packVector(out);
   const int64_t rows = rowsOf(tile);
-  std::vector<uint8_t> copies(copiesRows() ? rows * rowBytes : 0);
+  std::vector<uint8_t> scratch(mayCopyRows() ? rows * rowBytes : 0);
   Rows row{};
-  for (int64_t r = 0; r < rows; ++r) {
-    if (copiesRows())
-      copyRow(tile, r, copies.data() + r * rowBytes);
-    row[r] = copiesRows() ? copies.data() + r * rowBytes
-                          : stored + storedRowAt(tile, r) * rowBytes;
-  }
+  for (int64_t r = 0; r < rows; ++r)
+    row[r] =
+        rowAt(tile, r, scratch.data() + (mayCopyRows() ? r * rowBytes : 0));
   switch (method) {
   case Method::Vector:
   case Method::Words:
@@ -177,7 +179,7 @@ void TensorPacker::packTile(int64_t tile, uint8_t *out) const {
 
 void TensorPacker::packVector(uint8_t *out) const {
   std::vector<float> values(storedRows);
-  decodeTensorRow(format, stored, storedRows, values.data());
+  decodeTensorRow(format, stored.bytes.data(), storedRows, values.data());
   for (int64_t i = 0; i < job.rows; ++i)
     std::memcpy(out + 4 * i, &values[storedRow(job, i)], 4);
 }

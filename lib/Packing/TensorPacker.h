@@ -49,11 +49,11 @@ private:
   int64_t storedRowAt(int64_t tile, int64_t r) const;
   int64_t rowsOf(int64_t tile) const;
   /// Whether rows are converted or collected before they are packed.
-  bool copiesRows() const {
-    return job.isTransposed || format == TensorFormat::F64;
+  bool mayCopyRows() const {
+    return job.isTransposed || format == TensorFormat::F64 || stored.rows;
   }
-  /// Row r of a tile, as it is packed.
-  void copyRow(int64_t tile, int64_t r, uint8_t *out) const;
+  /// Row r of a tile, as it is packed: in the file or in `scratch`.
+  const uint8_t *rowAt(int64_t tile, int64_t r, uint8_t *scratch) const;
   /// Copies row r of a tile to `out` if the stored matrix is [columns, rows].
   void copyColumn(int64_t tile, int64_t r, uint8_t *out) const;
 
@@ -69,7 +69,7 @@ private:
   TensorFormat format;
   Method method;
   IntegerMatrixLayout layout; ///< Format for Blocks and Quantize.
-  const uint8_t *stored;
+  CheckpointTensor stored;
   int64_t storedRows; ///< Rows of a stored matrix, of which the packed one may
                       ///< be a slice.
   int64_t rowBytes;   ///< Bytes of a row, or of a whole vector.

@@ -218,6 +218,11 @@ static IntegerFormat withMinima(IntegerFormat format) {
   return format;
 }
 
+static IntegerFormat withFloatScales(IntegerFormat format) {
+  format.scales = ScaleFormat::F32;
+  return format;
+}
+
 /// Indexes of a codebook with f16 scales.
 static IntegerFormat indexesOf(std::string_view name, int64_t group,
                                int64_t superGroup = 0) {
@@ -281,6 +286,14 @@ std::optional<IntegerFormat> IntegerFormat::ofBlocks(TensorFormat format) {
     result = indexesOf("e2m1", 32);
     result.scales = ScaleFormat::E8M0;
     return result;
+  case TensorFormat::Int4G32:
+    return withMinima(withFloatScales(blocksOf(4, 32)));
+  case TensorFormat::Int4G128:
+    return withMinima(withFloatScales(blocksOf(4, 128)));
+  case TensorFormat::Int8G32:
+    return withFloatScales(blocksOf(8, 32));
+  case TensorFormat::Int8G128:
+    return withFloatScales(blocksOf(8, 128));
   }
   return std::nullopt;
 }

@@ -24,11 +24,15 @@ static uint16_t loadU16(const uint8_t *bytes) {
   return static_cast<uint16_t>(bytes[0] | (bytes[1] << 8));
 }
 
-/// 16 bytes: low nibbles are elements 0 to 15, high nibbles 16 to 31.
-static void readNibbles(const uint8_t *bytes, uint8_t *q) {
-  for (int j = 0; j < 16; ++j) {
+static uint32_t loadU32(const uint8_t *bytes) {
+  return loadU16(bytes) | static_cast<uint32_t>(loadU16(bytes + 2)) << 16;
+}
+
+/// Low nibbles are the first half of the elements, high nibbles the second.
+static void readNibbles(const uint8_t *bytes, uint8_t *q, int64_t half = 16) {
+  for (int64_t j = 0; j < half; ++j) {
     q[j] = bytes[j] & 15;
-    q[j + 16] = bytes[j] >> 4;
+    q[j + half] = bytes[j] >> 4;
   }
 }
 
@@ -219,6 +223,17 @@ void readStoredBlock(TensorFormat format, const uint8_t *bytes,
   case TensorFormat::MXFP4:
     block.d = bytes[0];
     return readNibbles(bytes + 1, block.q);
+  case TensorFormat::Int4G32:
+  case TensorFormat::Int4G128:
+    block.d = loadU32(bytes);
+    block.dmin = loadU32(bytes + 4);
+    return readNibbles(bytes + 8, block.q,
+                       tensorFormatInfo(format).valuesPerBlock / 2);
+  case TensorFormat::Int8G32:
+  case TensorFormat::Int8G128:
+    block.d = loadU32(bytes);
+    std::memcpy(block.q, bytes + 4, tensorFormatInfo(format).valuesPerBlock);
+    return;
   case TensorFormat::IQ1_S:
   case TensorFormat::IQ1_M:
   case TensorFormat::IQ2_XXS:
@@ -235,6 +250,10 @@ static void storeF16(float value, uint8_t *bytes) {
   std::memcpy(bytes, &half, 2);
 }
 
+static void storeF32(float value, uint8_t *bytes) {
+  std::memcpy(bytes, &value, 4);
+}
+
 void setBlockScales(TensorFormat format, uint8_t *bytes, float d, float dmin) {
   uint8_t *end = bytes + tensorFormatInfo(format).bytesPerBlock;
   switch (format) {
@@ -248,6 +267,13 @@ void setBlockScales(TensorFormat format, uint8_t *bytes, float d, float dmin) {
                                                     << 4);
     }
     return;
+  case TensorFormat::Int4G32:
+  case TensorFormat::Int4G128:
+    storeF32(dmin, bytes + 4);
+    return storeF32(d, bytes);
+  case TensorFormat::Int8G32:
+  case TensorFormat::Int8G128:
+    return storeF32(d, bytes);
   case TensorFormat::Q3_K:
   case TensorFormat::Q6_K:
   case TensorFormat::TQ1_0:

@@ -71,9 +71,9 @@ static void decodeBlock(TensorFormat format, const IntegerFormat &integers,
   StoredBlock block;
   readStoredBlock(format, bytes, block);
   const int64_t values = tensorFormatInfo(format).valuesPerBlock;
-  uint8_t stored[2];
-  auto scaleOf = [&](uint16_t bits) {
-    std::memcpy(stored, &bits, 2);
+  uint8_t stored[4];
+  auto scaleOf = [&](uint32_t bits) {
+    std::memcpy(stored, &bits, 4);
     return decodeScale(integers.scales, stored);
   };
   const float d = integers.unit() * scaleOf(block.d);

@@ -94,7 +94,7 @@ static Json describeTensor(const CheckpointTensor &tensor) {
   return {{"name", tensor.name},
           {"type", tensor.storageName},
           {"shape", tensor.shape},
-          {"bytes", tensor.bytes.size()},
+          {"bytes", tensor.storedBytes()},
           {"file", std::string(tensor.file->name())}};
 }
 
@@ -114,7 +114,7 @@ static Status inspectCheckpoint(const InspectOptions &options) {
   size_t width = 0;
   for (const CheckpointTensor &tensor : model->tensors()) {
     values += static_cast<uint64_t>(tensor.numElements());
-    bytes += tensor.bytes.size();
+    bytes += tensor.storedBytes();
     ++types[tensor.storageName];
     width = std::max(width, tensor.name.size());
   }

@@ -40,7 +40,7 @@ static int64_t unreadBytes(const Checkpoint &checkpoint) {
   for (const char *name : {"model.embed_tokens.weight", "token_embd.weight",
                            "transformer.wte.weight", "wte.weight"})
     if (const CheckpointTensor *table = checkpoint.find(name))
-      bytes = static_cast<int64_t>(table->bytes.size());
+      bytes = static_cast<int64_t>(table->storedBytes());
   return bytes;
 }
 
@@ -49,7 +49,7 @@ ModelMemory cli::memoryOf(const Checkpoint &checkpoint) {
   const ModelConfig &config = checkpoint.config();
   ModelMemory memory;
   for (const CheckpointTensor &tensor : checkpoint.tensors())
-    memory.weights += static_cast<int64_t>(tensor.bytes.size());
+    memory.weights += static_cast<int64_t>(tensor.storedBytes());
   memory.readPerToken = memory.weights - unreadBytes(checkpoint);
   memory.kvFormat = kvFormatName(KVFormat::BF16);
   memory.kvPerToken = kvBytes(config.numLayers, config.numKVHeads,
@@ -122,7 +122,7 @@ static std::string weightsText(const Checkpoint &checkpoint,
                                const ModelMemory &memory) {
   std::map<std::string, int64_t> bytes;
   for (const CheckpointTensor &tensor : checkpoint.tensors())
-    bytes[tensor.storageName] += static_cast<int64_t>(tensor.bytes.size());
+    bytes[tensor.storageName] += static_cast<int64_t>(tensor.storedBytes());
   std::string types;
   for (const auto &[name, size] : bytes)
     types += (types.empty() ? "" : ", ") + name +

@@ -26,6 +26,20 @@
 
 namespace llmir {
 
+/// The rows of a matrix that several tensors of the file describe: its
+/// integers, scales and zero points. Thread-safe.
+class AssembledRows {
+public:
+  virtual ~AssembledRows();
+  /// Writes row `row`, in the format of the tensor, to `out`: tensorRowBytes()
+  /// of the last dimension. Rows of all matrices are counted.
+  virtual void assemble(int64_t row, uint8_t *out) const = 0;
+
+  /// The files of those tensors, which stay mapped, and their bytes there.
+  std::vector<std::shared_ptr<const MappedFile>> files;
+  uint64_t storedBytes = 0;
+};
+
 /// A view into a mapped file, which it keeps mapped. The number of bytes
 /// matches shape and storage type. Row-major, little-endian; alignment is only
 /// that of the file.
@@ -37,14 +51,29 @@ struct CheckpointTensor {
   std::string storageName; ///< "F32", "I64", "q8_0", … as in the file format.
   std::vector<int64_t>
       shape; ///< Outermost first: linear weights are [out, in].
+  /// Empty if the rows are assembled.
   Span<const uint8_t> bytes;
   std::shared_ptr<const MappedFile> file;
+  /// Null if `bytes` has the rows.
+  std::shared_ptr<const AssembledRows> rows = {};
 
   /// The format, or Unsupported naming the tensor, its type and the file.
   Expected<TensorFormat> usableFormat() const;
   /// "[172, 64]".
   std::string shapeText() const;
   int64_t numElements() const;
+  /// Bytes in the file.
+  uint64_t storedBytes() const {
+    return rows ? rows->storedBytes : bytes.size();
+  }
+  /// The row at `index` of those of `rowBytes` bytes: in the file, or assembled
+  /// in `scratch`, which has room for one.
+  const uint8_t *row(int64_t index, int64_t rowBytes, uint8_t *scratch) const {
+    if (!rows)
+      return bytes.data() + index * rowBytes;
+    rows->assemble(index, scratch);
+    return scratch;
+  }
 };
 
 } // namespace llmir

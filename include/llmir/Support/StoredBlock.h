@@ -31,8 +31,8 @@ struct StoredBlock {
   /// Unsigned, as stored in packed layouts; except q8_0, whose bytes are
   /// signed.
   uint8_t q[kMaxValues];
-  uint16_t d, dmin; ///< Bits of f16, or the byte of E8M0; dmin is 0 in
-                    ///< formats without minima.
+  uint32_t d, dmin; ///< Bits of f16 or f32, or the byte of E8M0; dmin is 0
+                    ///< in formats without minima.
   uint8_t subScales[kMaxGroups], subMins[kMaxGroups]; ///< Signed bytes.
 };
 

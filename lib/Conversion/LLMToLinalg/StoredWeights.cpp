@@ -66,6 +66,14 @@ public:
       return sixBitElement(s.orb(pairedNibble(48), fifthBit()));
     case TensorFormat::Q6_K:
       return elementOfQ6K();
+    case TensorFormat::Int4G32:
+    case TensorFormat::Int4G128:
+      return s.addf(
+          s.mulf(single(0), s.toF32(nibble(8, info.valuesPerBlock))),
+          single(4));
+    case TensorFormat::Int8G32:
+    case TensorFormat::Int8G128:
+      return s.mulf(single(0), s.toF32(byte(at(place, 4))));
     case TensorFormat::IQ4_NL:
       return s.mulf(half(0), entry(nibble(2)));
     case TensorFormat::IQ4_XS:
@@ -116,15 +124,21 @@ private:
     Value both = s.truncI32(s.orb(low, high), s.getI16Type());
     return s.toF32(arith::BitcastOp::create(s, s.getF16Type(), both));
   }
+  /// An f32 value of four bytes.
+  Value single(int64_t offset) {
+    return arith::BitcastOp::create(s, s.getF32Type(),
+                                    longAt(offset, s.i32(0)));
+  }
   /// The low nibble of a byte, or the high one if `isHigh` is 1.
   Value halfByte(Value byteOffset, Value isHigh) {
     Value shift = s.muli(number(isHigh), s.i32(4));
     return s.andb(right(bits(byteOffset), shift), s.i32(15));
   }
-  /// 16 bytes: elements 0 to 15 in the low nibbles, 16 to 31 in the high ones.
-  Value nibble(int64_t from) {
-    Value sixteen = s.index(16);
-    return halfByte(at(s.remi(place, sixteen), from), s.divi(place, sixteen));
+  /// The first half of the elements is in the low nibbles, the second half in
+  /// the high ones.
+  Value nibble(int64_t from, int64_t elements = 32) {
+    Value half = s.index(elements / 2);
+    return halfByte(at(s.remi(place, half), from), s.divi(place, half));
   }
   /// 32 bytes for two groups of 32.
   Value pairedNibble(int64_t from) {
