@@ -20,6 +20,7 @@ Creates tiny random models, runs the command on them, and checks the results:
             reference rounded where the compiler rounds; the same largest logit wherever its lead
             exceeds the rounding error; equal bits from safetensors and from GGUF; other KV
             types by flag
+  quantized the quantized checkpoints of the Hub (llmref/quantized.py), checked as formats
   real      trained models (directory LLMIR_TEST_DATA) generate their expected ids
 
 One line per check, then `N passed, N failed`; exit status 1 if a check failed.
@@ -42,7 +43,7 @@ import make_families
 import make_tiny
 from checks import Checks
 from model_command import Command, Failure, Skip
-from llmref import Model, compiled, formats, gguf_model, load, nmse, safetensors, top_two_margin
+from llmref import Model, compiled, formats, gguf_model, load, nmse, quantized, safetensors, top_two_margin
 from llmref.config import DESCRIBED_FAMILIES
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -413,6 +414,44 @@ def kv_checks(command, report, temp):
         report.check(label, check)
 
 
+class QuantizedModel(TinyModel):
+    """A model of llama3's architecture whose linear layers are quantized by a method; the rest is f16."""
+
+    def __init__(self, temp, label, method):
+        config, weights = make_tiny.make("llama3", dtype="f16", layers=2, hidden=256, intermediate=512, head_dim=32)
+        self.folder = os.path.join(temp, label.replace("/", "-").replace(" ", "-"))
+        self.tokens, self.answers = TOKENS, {}
+        make_tiny.write_hf(self.folder, config, weights, "f16")
+        tensors, stored = {}, {}
+        for name, values in weights.items():
+            if not name.endswith("_proj.weight"):
+                tensors[name] = formats.encode("f16", values)
+                continue
+            parts, weights[name], stored[name] = quantized.encode(method, values)
+            base = name[:-len("weight")]
+            tensors.update((base + suffix, tensor) for suffix, tensor in parts.items())
+        safetensors.write_folder(self.folder, tensors)
+        path = os.path.join(self.folder, "config.json")
+        with open(path, encoding="utf-8") as stream:
+            fields = json.load(stream)
+        fields["quantization_config"] = quantized.CONFIGS[method]
+        with open(path, "w", encoding="utf-8") as stream:
+            json.dump(fields, stream)
+        self.reference = Model(config, weights, stored)
+
+
+def suite_quantized(command, report, temp):
+    for method in sorted(quantized.CONFIGS):
+        label = "quantized/" + method
+
+        def check():
+            model = QuantizedModel(temp, label, method)
+            ids, exact, rounded = model.input("bf16")
+            return close_rounded(model.answer(command, model.folder, ids), exact, rounded)
+
+        report.check(label, check)
+
+
 def suite_real(command, report, temp):
     stories = os.path.join(TEST_DATA, "models", "stories260K")
 
@@ -513,7 +552,7 @@ def expected_ids(command, path, expected_file, kv, flags=()):
 
 
 SUITES = {"f32": suite_f32, "dense": suite_dense, "experts": suite_experts, "families": suite_families,
-          "formats": suite_formats, "real": suite_real}
+          "formats": suite_formats, "quantized": suite_quantized, "real": suite_real}
 
 
 def main():

@@ -9,7 +9,8 @@ import struct
 from .formats import Tensor, byte_size
 
 _DTYPES = {"F32": "f32", "F16": "f16", "BF16": "bf16"}
-_NAMES = {fmt: dtype for dtype, fmt in _DTYPES.items()}
+_NAMES = dict({fmt: dtype for dtype, fmt in _DTYPES.items()},
+              i8="I8", u8="U8", i32="I32", i64="I64", f8_e4m3="F8_E4M3")  # only written
 INDEX = "model.safetensors.index.json"
 
 
