@@ -13,6 +13,8 @@
 #include "ConfigChecks.h"
 #include "QuantizedParts.h"
 
+#include "llmir/Support/Text.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -138,8 +140,7 @@ Status llmir::readUnscaledBytes(QuantizedParts &parts, bool mayLackScale) {
   for (const CheckpointTensor &tensor : parts.tensors()) {
     const std::string &name = tensor.name;
     if (!isF8(tensor) || tensor.shape.size() != 2 || parts.isUsed(name) ||
-        name.size() <= suffix.size() ||
-        name.compare(name.size() - suffix.size(), suffix.size(), suffix) != 0)
+        !endsWith(name, suffix))
       continue;
     parts.setBase(name.substr(0, name.size() - suffix.size()));
     if (!mayLackScale)

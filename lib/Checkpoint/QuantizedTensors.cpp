@@ -9,6 +9,8 @@
 #include "QuantizedTensors.h"
 #include "QuantizedParts.h"
 
+#include "llmir/Support/Text.h"
+
 #include <algorithm>
 #include <iterator>
 
@@ -81,11 +83,6 @@ Status llmir::checkQuantizationConfig(const JsonReader &config) {
   if (!*method)
     return Status::ok();
   return checkOptions((*method)->name, *config.object("quantization_config"));
-}
-
-static bool endsWith(std::string_view text, std::string_view suffix) {
-  return text.size() > suffix.size() &&
-         text.substr(text.size() - suffix.size()) == suffix;
 }
 
 /// Scales of activations and of the KV cache, and names of layouts.

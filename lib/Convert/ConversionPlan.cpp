@@ -25,6 +25,12 @@ using namespace llmir;
 
 Status ConversionPlan::addTensors() {
   if (checkpoint.kind() == CheckpointKind::HuggingFace) {
+    if (checkpoint.config().experts.count > 0)
+      return Status(StatusCode::Unsupported,
+                    "'" + checkpoint.path() +
+                        "' is a mixture of experts, which `convert` cannot "
+                        "write from a directory yet",
+                    "run the directory itself, or convert a GGUF file of it");
     Expected<std::vector<GGUFTensorSource>> sources = ggufTensorsOf(checkpoint);
     if (!sources)
       return sources.takeStatus();

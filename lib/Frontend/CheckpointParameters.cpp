@@ -181,11 +181,8 @@ static bool isOfPredictionLayer(const ModelConfig &config,
 /// Exports of GPTQ can give each matrix a bias, which is zero if the model has
 /// none.
 static bool isZeroBias(const CheckpointTensor &tensor) {
-  constexpr std::string_view suffix = ".bias";
-  const std::string_view name = tensor.name;
-  return name.size() > suffix.size() &&
-         name.substr(name.size() - suffix.size()) == suffix &&
-         tensor.shape.size() == 1 && tensor.format &&
+  return endsWith(tensor.name, ".bias") && tensor.shape.size() == 1 &&
+         tensor.format &&
          std::all_of(tensor.bytes.begin(), tensor.bytes.end(),
                      [](uint8_t byte) { return byte == 0; });
 }
