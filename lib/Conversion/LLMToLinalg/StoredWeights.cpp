@@ -68,9 +68,8 @@ public:
       return elementOfQ6K();
     case TensorFormat::Int4G32:
     case TensorFormat::Int4G128:
-      return s.addf(
-          s.mulf(single(0), s.toF32(nibble(8, info.valuesPerBlock))),
-          single(4));
+      return s.addf(s.mulf(single(0), s.toF32(nibble(8, info.valuesPerBlock))),
+                    single(4));
     case TensorFormat::Int8G32:
     case TensorFormat::Int8G128:
       return s.mulf(single(0), s.toF32(byte(at(place, 4))));
