@@ -162,8 +162,13 @@ def check_readme(at):
     formats = re.findall(r"^LLMIR_TENSOR_FORMAT\((\w+),(?!.* -1,)", rows, re.M)  # -1: of no file.
     levels = re.findall(r"^LLMIR_CPU_LEVEL\(\"([\w-]+)\"", at.read("include/llmir/Support/CPULevels.def"), re.M)
     check("there are families, formats and levels", families and formats and levels, (families, formats, levels))
+    experts = "".join(line for line in tables.splitlines() if "mixtures of experts" in line)
     for family in families:  # "gemma2" is "Gemma 1, 2, 3", "seedOSS" is "Seed-OSS".
-        letters, number = re.match(r"(\D+)(\d*)$", family.lower()).groups()
+        base, is_mixture, _ = family.lower().partition("moe")
+        letters, number = re.match(r"(\D+)(\d*)$", base).groups()
+        if is_mixture:  # "qwen2MoE" is "Qwen2-MoE".
+            check("its tables name " + family, re.search(letters + r"[^;|,]*" + number, experts), experts)
+            continue
         pattern = letters + (r"[^;|]*\b%s\b" % number if number else "")
         check("its tables name " + family, re.search(pattern, tables.replace("-neo", "neo").replace("d-o", "do")), tables)
     for name in ["`%s`" % level for level in levels] + formats:
