@@ -229,6 +229,8 @@ Status llmir::readBitsAndBytes4(QuantizedParts &parts) {
       readBlockScales(parts, *state, ceilDivide(count, matrix.block)));
   std::string type;
   LLMIR_ASSIGN_OR_RETURN(type, state->string("dtype"));
+  if (type != "float16" && type != "float32" && type != "bfloat16")
+    return state->unexpected("dtype", "float16, bfloat16 or float32");
   matrix.format = type == "float16"   ? TensorFormat::F16
                   : type == "float32" ? TensorFormat::F32
                                       : TensorFormat::BF16;

@@ -119,8 +119,11 @@ Span<const uint8_t> TensorPacker::storedBytes(int64_t first,
     return tile / tilesPerMatrix() * storedRows +
            std::min(job.firstRow + row, storedRows);
   };
-  int64_t begin = rowsBefore(first) * rowBytes;
-  return stored.bytes.subspan(begin, rowsBefore(end) * rowBytes - begin);
+  // The end of the last matrix of a slice is the start of a next one.
+  const auto size = static_cast<int64_t>(stored.bytes.size());
+  const int64_t begin = std::min(rowsBefore(first) * rowBytes, size);
+  return stored.bytes.subspan(
+      begin, std::min(rowsBefore(end) * rowBytes, size) - begin);
 }
 
 int64_t TensorPacker::storedRowAt(int64_t tile, int64_t r) const {
