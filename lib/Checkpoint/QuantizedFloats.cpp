@@ -30,8 +30,7 @@ static bool isF8(const CheckpointTensor &tensor) {
 
 static int64_t ceilDivide(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
-/// Rows and columns of a block with one scale, from the options of FP8 or of
-/// the first group of compressed-tensors; 128 x 128 is DeepSeek's.
+/// Rows and columns of a block with one scale; 128 x 128 is DeepSeek's.
 static Expected<std::array<int64_t, 2>> blockSize(const QuantizedParts &parts) {
   const Json *size = parts.options().find("weight_block_size");
   if (!size)
@@ -145,6 +144,11 @@ Status llmir::readUnscaledBytes(QuantizedParts &parts, bool mayLackScale) {
     parts.setBase(name.substr(0, name.size() - suffix.size()));
     if (!mayLackScale)
       return parts.failure(StatusCode::NotFound, ".weight_scale", "is missing");
+    for (std::string_view scale : {".weight_scale", ".weight_scale_inv"})
+      if (parts.find(scale))
+        return parts.failure(StatusCode::Unsupported, scale,
+                             "scales a matrix, but config.json has no "
+                             "'quantization_config' that says how");
     ScaleGrid one;
     one.blockRows = tensor.shape[0];
     one.blockColumns = tensor.shape[1];
@@ -283,6 +287,12 @@ Status llmir::checkOptions(std::string_view method, const JsonReader &options) {
     return Status::ok();
   int64_t bits;
   LLMIR_ASSIGN_OR_RETURN(bits, options.integer("bits", 2, 8));
+  std::string layout;
+  LLMIR_ASSIGN_OR_RETURN(layout, options.stringOr("checkpoint_format", "gptq"));
+  if (layout != "gptq" && layout != "gptq_v2")
+    return options.failure(StatusCode::Unsupported, "checkpoint_format",
+                           "is \"" + printable(layout) +
+                               "\"; LLMIR reads gptq and gptq_v2");
   if (bits > 4 && bits < 8)
     return options.failure(StatusCode::Unsupported, "bits",
                            "is " + std::to_string(bits) +

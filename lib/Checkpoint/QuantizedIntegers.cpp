@@ -27,6 +27,19 @@ static Status setGroup(QuantizedParts &parts, std::string_view suffix,
                              " groups of rows of " +
                              std::to_string(integers.columns) + " elements");
   integers.group = integers.columns / groups;
+  int64_t stated;
+  LLMIR_ASSIGN_OR_RETURN(stated,
+                         parts.options().integerOr("group_size", integers.group,
+                                                   -1, int64_t(1) << 30));
+  if (stated < 1 || stated > integers.columns)
+    stated = integers.columns;
+  if (stated != integers.group)
+    return parts.failure(StatusCode::Unsupported, suffix,
+                         "has scales for groups of " +
+                             std::to_string(integers.group) +
+                             " elements, but 'quantization_config.group_size' "
+                             "is " +
+                             std::to_string(stated));
   return Status::ok();
 }
 
@@ -212,6 +225,10 @@ Status llmir::readBitsAndBytes8(QuantizedParts &parts) {
   integers.rows = weight->shape[0];
   integers.columns = integers.group = weight->shape[1];
   LLMIR_ASSIGN_OR_RETURN(scales, parts.floats(".SCB", {integers.rows}));
+  const CheckpointTensor *layout = parts.find(".weight_format");
+  if (layout && layout->bytes.size() == 1 && layout->bytes[0] != 0)
+    return parts.failure(StatusCode::Unsupported, ".weight_format",
+                         "gives an order of bytes for one kind of GPU");
   integers.signedBytes = weight->bytes.data();
   integers.scales = FloatPart(*scales);
   integers.scaleRow = 1;

@@ -71,8 +71,10 @@ QuantizedParts::part(std::string_view suffix,
     return failure(StatusCode::InvalidFile, suffix,
                    "has shape " + tensor->shapeText() + "; expected [" +
                        wanted + "]");
-  used.insert(tensor->name);
-  found.push_back(tensor);
+  if (tensor->bytes.empty())
+    return failure(StatusCode::InvalidFile, suffix, "is empty");
+  if (used.insert(tensor->name).second)
+    found.push_back(tensor);
   return tensor;
 }
 

@@ -108,6 +108,8 @@ llmir::assembleQuantized(const JsonReader &config,
 
   QuantizedParts parts(options, tensors);
   if (*method)
+    LLMIR_RETURN_IF_ERROR(checkOptions((*method)->name, options));
+  if (*method)
     for (const auto &[suffix, read] : (*method)->readers)
       for (const CheckpointTensor &tensor : tensors)
         if (endsWith(tensor.name, suffix)) {

@@ -175,7 +175,8 @@ Status llmir::readRows(const Checkpoint &checkpoint,
       tensor.numElements() != held || parameter.firstRow < 0 ||
       spannedRows(parameter, rows) < 0 ||
       parameter.firstRow > all - spannedRows(parameter, rows) ||
-      tensor.shape.empty() || (isList && tensor.rows) ||
+      tensor.shape.empty() ||
+      ((isList || parameter.isTransposed) && tensor.rows) ||
       !hasHeads(rows, parameter.unpermuteHeads) ||
       !hasHeads(rows, parameter.permuteHeads))
     return doesNotFit(tensor, parameter);

@@ -43,13 +43,15 @@ Expected<TensorPacker> TensorPacker::create(const CheckpointTensor &tensor,
   std::optional<int64_t> rowBytes =
       tensorRowBytes(*format, job.isVector ? rows : job.columns);
   int64_t storedRows = job.isVector ? 1 : job.matrices * rows;
-  const uint64_t present = tensor.rows && rowBytes
+  const bool hasRows = !tensor.rows || (!job.isVector && job.columns > 0 &&
+                                        !tensor.shape.empty() &&
+                                        tensor.shape.back() == job.columns);
+  const uint64_t present = tensor.rows && hasRows && rowBytes
                                ? static_cast<uint64_t>(tensor.numElements() /
                                                        job.columns * *rowBytes)
                                : tensor.bytes.size();
-  if (!rowBytes || static_cast<uint64_t>(rows) > present ||
-      present != static_cast<uint64_t>(*rowBytes * storedRows) ||
-      (tensor.rows && job.isVector))
+  if (!rowBytes || !hasRows || static_cast<uint64_t>(rows) > present ||
+      present != static_cast<uint64_t>(*rowBytes * storedRows))
     return Status(StatusCode::InvalidFile,
                   "tensor '" + job.source + "' has " + std::to_string(present) +
                       " bytes, which does not match its shape " +

@@ -378,6 +378,11 @@ TEST_F(QuantizedTensors, FP8) {
   add(".weight_scale", "F32", {}, one);
   expectMatrix({{"quant_method", "fp8"}}, TensorFormat::BF16,
                expected(one, kRows, kColumns, 0));
+  config = Json::object();
+  auto unnamed = assembleQuantized(JsonReader(config, "config.json"), tensors);
+  ASSERT_FALSE(unnamed);
+  EXPECT_NE(unnamed.status().message().find("no 'quantization_config'"),
+            std::string::npos);
 
   std::vector<float> many(kRows);
   for (float &scale : many)
@@ -503,6 +508,13 @@ TEST_F(QuantizedTensors, WhatDoesNotFitIsRefused) {
   expectFailure({{"quant_method", "gptq"}}, StatusCode::NotFound, "bits");
   expectFailure({{"quant_method", "gptq"}, {"bits", 3}},
                 StatusCode::InvalidFile, ".qweight' of shape [32, 32]");
+  expectFailure({{"quant_method", "gptq"}, {"bits", 4}, {"group_size", 64}},
+                StatusCode::Unsupported, "groups of 128 elements");
+  expectFailure(
+      {{"quant_method", "gptq"}, {"bits", 4}, {"checkpoint_format", "marlin"}},
+      StatusCode::Unsupported, "is \"marlin\"");
+  expectFailure({{"quant_method", "gptq"}, {"bits", 6}},
+                StatusCode::Unsupported, "LLMIR reads 2, 3, 4 and 8");
   auto change = [&](size_t tensor, auto edit, StatusCode code,
                     const std::string &words) {
     CheckpointTensor before = tensors[tensor];
@@ -516,6 +528,13 @@ TEST_F(QuantizedTensors, WhatDoesNotFitIsRefused) {
   change(
       1, [](CheckpointTensor &t) { t.name = "qzeros"; }, StatusCode::NotFound,
       ".qzeros' is missing");
+  change(
+      0,
+      [](CheckpointTensor &t) {
+        t.shape = {0, kRows};
+        t.bytes = {};
+      },
+      StatusCode::InvalidFile, ".qweight' is empty");
   change(
       2, [](CheckpointTensor &t) { t.storageName = "I16"; },
       StatusCode::InvalidFile, "is stored as I16; expected F32 or F16 or BF16");
