@@ -16,6 +16,8 @@
 #include "llmir/Support/Text.h"
 #include "mllm/models/Families.h"
 
+#include <algorithm>
+
 using namespace llmir;
 
 /// The prefix of GPT-2 tensors, which some exports omit.
@@ -178,17 +180,22 @@ static bool isOfPredictionLayer(const ModelConfig &config,
   return false;
 }
 
-/// Exports of GPTQ can give each matrix a bias, which is zero if the model has
-/// none.
-static bool isZeroBias(const CheckpointTensor &tensor) {
-  return endsWith(tensor.name, ".bias") && tensor.shape.size() == 1 &&
-         tensor.format &&
+/// Exports of GPTQ can give each quantized matrix a bias, which is zero if the
+/// model has none.
+static bool isZeroBiasOfGPTQ(const Checkpoint &checkpoint,
+                             const CheckpointTensor &tensor) {
+  constexpr std::string_view suffix = ".bias";
+  if (!endsWith(tensor.name, suffix))
+    return false;
+  const CheckpointTensor *matrix = checkpoint.find(
+      tensor.name.substr(0, tensor.name.size() - suffix.size()) + ".weight");
+  return matrix && matrix->rows && tensor.shape.size() == 1 && tensor.format &&
          std::all_of(tensor.bytes.begin(), tensor.bytes.end(),
                      [](uint8_t byte) { return byte == 0; });
 }
 
 bool CheckpointParameters::isTolerated(const CheckpointTensor &tensor) const {
-  if (isIgnoredTensor(tensor.name) || isZeroBias(tensor))
+  if (isIgnoredTensor(tensor.name) || isZeroBiasOfGPTQ(checkpoint, tensor))
     return true;
   const ModelConfig &config = checkpoint.config();
   if (config.ropeFrequencyDivisors && tensor.name == ropeDivisorsTensor)
