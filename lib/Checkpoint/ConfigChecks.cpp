@@ -33,6 +33,17 @@ std::vector<LayerAttention> layersOf(const ModelConfig &config,
   return differs ? layers : std::vector<LayerAttention>();
 }
 
+std::string problemOfGroups(const ExpertsConfig &experts) {
+  if (experts.count % experts.groups == 0 &&
+      experts.groupsPerToken * (experts.count / experts.groups) >=
+          experts.perToken)
+    return {};
+  return "is " + std::to_string(experts.groups) +
+         ", which does not divide the " + std::to_string(experts.count) +
+         " experts into groups of which " +
+         std::to_string(experts.groupsPerToken) + " contain those of a token";
+}
+
 double embeddingScale(int64_t hiddenSize, std::string_view type) {
   const double scale = std::sqrt(static_cast<double>(hiddenSize));
   if (type == "bfloat16")

@@ -47,6 +47,10 @@ using FieldFailure = std::function<Status(StatusCode, const std::string &field,
 Status completeAndCheck(ModelConfig &config, const ConfigFieldNames &names,
                         const FieldFailure &failure);
 
+/// What is wrong with the groups of experts, as the end of a sentence about
+/// their number; empty if they divide the experts and suffice for a token.
+std::string problemOfGroups(const ExpertsConfig &experts);
+
 /// The attention of each layer from the window and the layers that have it;
 /// empty if all layers attend to all tokens and are rotated alike.
 std::vector<LayerAttention> layersOf(const ModelConfig &config,

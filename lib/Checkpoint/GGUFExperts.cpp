@@ -47,16 +47,8 @@ Status GGUFConfig::readExpertGroups() {
     experts.groups = experts.groupsPerToken = 1;
     return Status::ok();
   }
-  if (experts.count % experts.groups != 0 ||
-      experts.groupsPerToken * (experts.count / experts.groups) <
-          experts.perToken)
-    return metadata.failure(StatusCode::InvalidFile, name,
-                            "is " + std::to_string(experts.groups) +
-                                ", which does not divide the " +
-                                std::to_string(experts.count) +
-                                " experts into groups of which " +
-                                std::to_string(experts.groupsPerToken) +
-                                " contain those of a token");
+  if (std::string problem = problemOfGroups(experts); !problem.empty())
+    return metadata.failure(StatusCode::InvalidFile, name, problem);
   return Status::ok();
 }
 

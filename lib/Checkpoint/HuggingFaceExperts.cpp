@@ -77,16 +77,8 @@ Status HuggingFaceConfig::readRoutedExperts() {
                          json.integerOr("n_group", 1, 1, experts.count));
   LLMIR_ASSIGN_OR_RETURN(experts.groupsPerToken,
                          json.integerOr("topk_group", 1, 1, experts.groups));
-  if (experts.count % experts.groups != 0 ||
-      experts.groupsPerToken * (experts.count / experts.groups) <
-          experts.perToken)
-    return json.failure(StatusCode::InvalidFile, "n_group",
-                        "is " + std::to_string(experts.groups) +
-                            ", which does not divide the " +
-                            std::to_string(experts.count) +
-                            " experts into groups of which " +
-                            std::to_string(experts.groupsPerToken) +
-                            " contain those of a token");
+  if (std::string problem = problemOfGroups(experts); !problem.empty())
+    return json.failure(StatusCode::InvalidFile, "n_group", problem);
   return Status::ok();
 }
 

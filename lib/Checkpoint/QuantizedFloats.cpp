@@ -5,14 +5,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-
-//===----------------------------------------------------------------------===//
+//
 // Floats of few bits: FP8, four bits of bitsandbytes, MXFP4.
+//
 //===----------------------------------------------------------------------===//
 
 #include "ConfigChecks.h"
 #include "QuantizedParts.h"
 
+#include "llmir/Support/PackedLayout.h"
 #include "llmir/Support/Text.h"
 
 #include <algorithm>
@@ -27,8 +28,6 @@ using namespace llmir;
 static bool isF8(const CheckpointTensor &tensor) {
   return tensor.storageName == "F8_E4M3" || tensor.storageName == "F8_E5M2";
 }
-
-static int64_t ceilDivide(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
 /// Rows and columns of a block with one scale; 128 x 128 is DeepSeek's.
 static Expected<std::array<int64_t, 2>> blockSize(const QuantizedParts &parts) {
@@ -81,8 +80,8 @@ static Expected<ScaleGrid> readScales(QuantizedParts &parts,
     grid.blockRows = block[0];
     grid.blockColumns = block[1];
     grid.scaleRow = shape[1];
-    if (shape[0] == ceilDivide(rows, block[0]) &&
-        shape[1] == ceilDivide(columns, block[1]))
+    if (shape[0] == ceilDiv(rows, block[0]) &&
+        shape[1] == ceilDiv(columns, block[1]))
       return grid;
   }
   return parts.failure(StatusCode::InvalidFile, suffix,
@@ -97,7 +96,6 @@ static Status readFloatBytes(QuantizedParts &parts, const ScaleGrid &grid) {
   LLMIR_ASSIGN_OR_RETURN(
       weight, parts.part(".weight", {"F8_E4M3", "F8_E5M2"}, {-1, -1}));
   ScaledBytes matrix;
-  matrix.rows = weight->shape[0];
   matrix.columns = weight->shape[1];
   matrix.bytes = weight->bytes.data();
   matrix.values = valuesOfF8(weight->storageName == "F8_E5M2");
@@ -181,7 +179,7 @@ static Expected<std::vector<float>> readBlockScales(QuantizedParts &parts,
   LLMIR_ASSIGN_OR_RETURN(offset, state.number("nested_offset"));
   const CheckpointTensor *nested, *map;
   LLMIR_ASSIGN_OR_RETURN(nested, parts.part(".weight.nested_absmax", {"F32"},
-                                            {ceilDivide(blocks, nestedBlock)}));
+                                            {ceilDiv(blocks, nestedBlock)}));
   LLMIR_ASSIGN_OR_RETURN(
       map, parts.part(".weight.nested_quant_map", {"F32"}, {256}));
   const FloatPart table(*map), factors(*nested);
@@ -230,7 +228,7 @@ Status llmir::readBitsAndBytes4(QuantizedParts &parts) {
   LLMIR_ASSIGN_OR_RETURN(table, parts.part(".weight.quant_map", {"F32"}, {16}));
   LLMIR_ASSIGN_OR_RETURN(
       matrix.scales,
-      readBlockScales(parts, *state, ceilDivide(count, matrix.block)));
+      readBlockScales(parts, *state, ceilDiv(count, matrix.block)));
   std::string type;
   LLMIR_ASSIGN_OR_RETURN(type, state->string("dtype"));
   if (type != "float16" && type != "float32" && type != "bfloat16")
@@ -259,8 +257,6 @@ Status llmir::readMXFP4(QuantizedParts &parts) {
                          parts.part("_blocks", {"U8"}, {-1, -1, -1, 16}));
   std::vector<int64_t> shape(blocks->shape.begin(), blocks->shape.end() - 1);
   LLMIR_ASSIGN_OR_RETURN(scales, parts.part("_scales", {"U8"}, shape));
-  if (blocks->numElements() == 0)
-    return parts.failure(StatusCode::InvalidFile, "_blocks", "is empty");
   const int64_t columns = shape[2] * 32;
   shape[2] = columns;
   parts.add("", shape, TensorFormat::MXFP4, "MXFP4",

@@ -5,9 +5,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-
-//===----------------------------------------------------------------------===//
+//
 // Integers: GPTQ, AWQ, compressed-tensors and 8 bits of bitsandbytes.
+//
 //===----------------------------------------------------------------------===//
 
 #include "ConfigChecks.h"
@@ -102,7 +102,7 @@ Status llmir::readGPTQ(QuantizedParts &parts) {
   const int64_t words = weight->shape[0], rows = weight->shape[1];
   const int64_t bits = integers.bits;
   LLMIR_ASSIGN_OR_RETURN(scales, parts.floats(".scales", {-1, rows}));
-  if (rows < 1 || words < 1 || words * 32 % bits != 0 || rows * bits % 32 != 0)
+  if (words * 32 % bits != 0 || rows * bits % 32 != 0)
     return parts.failure(StatusCode::InvalidFile, ".qweight",
                          "of shape " + weight->shapeText() +
                              " does not hold integers of " +

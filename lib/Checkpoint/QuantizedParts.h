@@ -42,7 +42,7 @@ public:
   /// The tensor of the matrix with that suffix; null if there is none.
   const CheckpointTensor *find(std::string_view suffix);
   /// find() of a tensor of one of these storage types, with this shape where
-  /// one is given; -1 stands for any size.
+  /// one is given; -1 matches any size.
   Expected<const CheckpointTensor *>
   part(std::string_view suffix, std::initializer_list<std::string_view> types,
        const std::vector<int64_t> &shape);

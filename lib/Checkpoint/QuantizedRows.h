@@ -106,7 +106,7 @@ std::unique_ptr<AssembledRows> assembleIntegers(GroupedIntegers integers,
 /// A matrix of bytes of which each is a float (FP8), times scales of blocks of
 /// `blockRows` x `blockColumns` elements. Rows are BF16.
 struct ScaledBytes {
-  int64_t rows = 0, columns = 0;
+  int64_t columns = 0;
   const uint8_t *bytes = nullptr;
   std::array<float, 256> values = {}; ///< Of each byte.
   FloatPart scales;

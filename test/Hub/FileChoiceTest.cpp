@@ -77,7 +77,7 @@ TEST(FileChoice, Files) {
   EXPECT_EQ(choose(many, "Name-1.5B-Q8_0.gguf"), "Name-1.5B-Q8_0.gguf 1");
   EXPECT_EQ(choose(many, "mmproj-F32.gguf"), "mmproj-F32.gguf 1");
   EXPECT_EQ(choose(many, "README.md"), "README.md 1");
-  // Any part, with or without its directory, stands for all of them.
+  // Any part, with or without its directory, selects all of them.
   EXPECT_EQ(choose(many, "Name-1.5B-BF16-00002-of-00002.gguf"),
             "BF16/Name-1.5B-BF16-00001-of-00002.gguf 2");
   EXPECT_EQ(choose({"a/x.gguf", "b/x.gguf"}, "x.gguf"),

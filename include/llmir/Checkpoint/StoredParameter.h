@@ -23,9 +23,9 @@
 
 namespace llmir {
 
-/// The tensor of matrix `number` of a stack with this source, in which `*`
-/// stands for the number if the matrices are tensors of their own:
-/// "mlp.experts.*.up_proj.weight". Other sources are returned as they are.
+/// The tensor of matrix `number` of a stack with this source. A source with
+/// `*`, "mlp.experts.*.up_proj.weight", is that of separate tensors, named with
+/// the number in place of `*`. Other sources are returned as they are.
 std::string matrixSource(std::string_view source, int64_t number);
 /// Whether `source` has such a place.
 bool isNumberedSource(std::string_view source);

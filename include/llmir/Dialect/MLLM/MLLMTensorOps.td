@@ -35,7 +35,7 @@ def MLLM_RegisterOp : MLLM_Op<"tensor.register", [
     row j + D/2.
 
     A `source` with a `*` is that of a stack [count, rows, columns] whose matrices
-    are tensors of their own: `*` stands for the number of each of them.
+    are separate tensors, named with the index of the matrix in place of `*`.
 
     With `slice = array<i64: first, total>`, the parameter consists of the rows
     (elements of a vector) from `first` on of a stored tensor with `total` rows;
