@@ -13,6 +13,7 @@
 #include "llmir/Dialect/MLLM/Transforms/QuantizationRecipe.h"
 #include "SubGraphs.h"
 
+#include "llmir/Dialect/MLLM/MLLMExpertOps.h"
 #include "llmir/Dialect/MLLM/QuantAttrs.h"
 #include "llmir/Dialect/MLLM/Transforms/Passes.h"
 #include "llmir/Support/IntegerLayout.h"
@@ -193,7 +194,8 @@ namespace {
 struct Matrix {
   SmallVector<LinearOp> products;
   bool isHead = false;
-  bool isTable = false; ///< Embedding table.
+  bool isTable = false;  ///< Embedding table.
+  bool isRouter = false; ///< Chooses experts.
 };
 using Matrices = llvm::MapVector<RegisterOp, Matrix>;
 } // namespace
@@ -205,9 +207,31 @@ static bool isVocabularyProjection(LinearOp linear) {
          llvm::any_of(linear->getUsers(), llvm::IsaPred<ReturnOp>);
 }
 
+/// The products from which the experts of tokens and their weights are
+/// computed: those between the input of the experts and these operands.
+static DenseSet<LinearOp> routersOf(ModuleOp module) {
+  DenseSet<LinearOp> routers;
+  module.walk([&](ExpertsOp experts) {
+    SmallVector<Value> open = {experts.getChosen(), experts.getWeights()};
+    DenseSet<Value> seen = {experts.getX()};
+    while (!open.empty()) {
+      Value value = open.pop_back_val();
+      Operation *op = value.getDefiningOp();
+      if (!seen.insert(value).second || !op)
+        continue;
+      if (auto linear = dyn_cast<LinearOp>(op))
+        routers.insert(linear);
+      else
+        llvm::append_range(open, op->getOperands());
+    }
+  });
+  return routers;
+}
+
 /// The matrices of products.
 static Matrices matricesOf(ModuleOp module) {
   Matrices matrices;
+  const DenseSet<LinearOp> routers = routersOf(module);
   auto parameter = [](Operation *op, FlatSymbolRefAttr name) {
     return SymbolTable::lookupNearestSymbolFrom<RegisterOp>(op, name);
   };
@@ -218,6 +242,7 @@ static Matrices matricesOf(ModuleOp module) {
     Matrix &matrix = matrices[weight];
     matrix.products.push_back(linear);
     matrix.isHead |= isVocabularyProjection(linear);
+    matrix.isRouter |= routers.contains(linear);
   });
   module.walk([&](EmbeddingOp embedding) {
     auto found = matrices.find(parameter(embedding, embedding.getWeightAttr()));
@@ -227,11 +252,14 @@ static Matrices matricesOf(ModuleOp module) {
   return matrices;
 }
 
+/// Routers match only their names: rounding a router changes which experts are
+/// chosen, and its matrix is small.
 static bool fits(const QuantizationRecipe::Rule &rule, StringRef name,
-                 bool isHead) {
-  return rule.pattern == QuantizationRecipe::kHead
-             ? isHead
-             : matchesPattern(rule.pattern, name);
+                 const Matrix &matrix) {
+  if (rule.pattern == QuantizationRecipe::kHead)
+    return matrix.isHead;
+  return matrix.isRouter ? rule.pattern == name
+                         : matchesPattern(rule.pattern, name);
 }
 
 /// Rejects user-written rules that do not apply to any matrix.
@@ -264,7 +292,7 @@ QuantizationRecipe::apply(ModuleOp module) const {
     const Matrix &matrix = entry.second;
     const Rule *rule = nullptr;
     for (size_t i = 0; i < rules.size(); ++i) {
-      if (!fits(rules[i], weight.getSymName(), matrix.isHead))
+      if (!fits(rules[i], weight.getSymName(), matrix))
         continue;
       fitting.set(i);
       if (rule)
