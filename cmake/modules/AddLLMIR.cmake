@@ -32,11 +32,16 @@ function(llmir_use_own_headers name)
   target_include_directories(${name} PUBLIC "$<INSTALL_INTERFACE:include>")
 endfunction()
 
-# llmir_add_library(NAME source... LINK_LIBS lib... [DEPENDS target...])
-# A C++ library without MLIR and LLVM (Support, Checkpoint, Tokenizer, Artifact, Runtime, Serving).
+# llmir_add_library(NAME source... LINK_LIBS lib... [DEPENDS target...] [HEADER NONE])
+# A C++ library without MLIR and LLVM (Support, Checkpoint, Tokenizer, Artifact, Runtime, Serving). It reuses the
+# precompiled header LLMIRPrecompiledStandard; HEADER NONE: it has one of its own, or none.
 function(llmir_add_library name)
-  llmir_declare_library(${name} ${ARGN})
-  # Libraries of a tool and of the precompiled header are not installed.
+  cmake_parse_arguments(ARG "" "HEADER" "" ${ARGN})
+  llmir_declare_library(${name} ${ARG_UNPARSED_ARGUMENTS})
+  if(NOT ARG_HEADER STREQUAL "NONE")
+    target_precompile_headers(${name} REUSE_FROM LLMIRPrecompiledStandard)
+  endif()
+  # Libraries of a tool and of a precompiled header are not installed.
   if(CMAKE_CURRENT_SOURCE_DIR MATCHES "^${PROJECT_SOURCE_DIR}/lib/" AND NOT name MATCHES "^LLMIRPrecompiled")
     llmir_install_library(${name} runtime)
   endif()
