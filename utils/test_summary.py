@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The last lines of `./dev check`: skipped tests, failed tests, and the count.
 
-test_summary.py [--counts FILE.json]... BUILD_DIR...
+test_summary.py [--counts FILE.json]... [BUILD_DIR]...
 
 Reads BUILD_DIR/results/tests.json (written by lit), and the results of other checks: {"passed": 3, "failed":
 ["name"]} in a file named after the check. Skipped parts of a test are reported in
@@ -47,7 +47,7 @@ def summarize_folder(folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--counts", action="append", default=[], help="the output of utils/lint.py, for example")
-    parser.add_argument("folders", nargs="+")
+    parser.add_argument("folders", nargs="*")
     options = parser.parse_args()
 
     passed, failed, skipped = 0, [], []
@@ -65,6 +65,8 @@ def main():
         passed += more_passed
         failed += more_failed
         skipped += more_skipped
+    if passed == 0 and not failed:
+        failed.append("no test was run")
 
     for line in sorted(set(skipped)):
         print(f"skipped: {line}")
