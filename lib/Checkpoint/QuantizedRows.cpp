@@ -53,7 +53,11 @@ int64_t GroupedIntegers::zeroPointAt(int64_t row, int64_t groupIndex) const {
   if (signedZeroPoints)
     return static_cast<int8_t>(
         signedZeroPoints[row * scaleRow + groupIndex * scaleGroup]);
-  return zeroPoint + (zeroPoints ? zeroPoints->at(row, groupIndex) : 0);
+  if (!zeroPoints)
+    return zeroPoint;
+  // Stored zero points wrap: GPTQ stores 0, minus 1, as the largest integer.
+  const int64_t limit = int64_t(1) << bits;
+  return (zeroPoint + zeroPoints->at(row, groupIndex)) % limit;
 }
 
 float GroupedIntegers::scaleAt(int64_t row, int64_t groupIndex) const {

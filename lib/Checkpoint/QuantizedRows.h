@@ -81,8 +81,8 @@ struct GroupedIntegers {
   int64_t scaleRow = 0, scaleGroup = 0;
   float scaleFactor = 1.0f;
 
-  /// The zero points: `zeroPoint`, plus those packed along the rows, or those
-  /// of `signedZeroPoints`, which lie as the scales do.
+  /// The zero points: `zeroPoint`, plus those packed along the rows, modulo
+  /// 2^bits; or those of `signedZeroPoints`, which lie as the scales do.
   int64_t zeroPoint = 0;
   std::optional<PackedPart> zeroPoints;
   const uint8_t *signedZeroPoints = nullptr;

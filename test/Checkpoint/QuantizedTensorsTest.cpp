@@ -16,9 +16,11 @@
 #include "QuantizedRows.h"
 
 #include "llmir/Support/SmallFloat.h"
+#include "llmir/Support/Text.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <deque>
@@ -199,6 +201,31 @@ TEST_F(QuantizedTensors, GPTQ) {
                       static_cast<float>(zeros[g]));
             });
       }
+}
+
+/// A zero point of 0, minus 1, is the largest integer.
+TEST_F(QuantizedTensors, GPTQWrapsZeroPoints) {
+  addGPTQ(4, 128, /*isSymmetric=*/false);
+  Words points(2 * kRows * 4 / 32);
+  for (int64_t r = 0; r < kRows; ++r)
+    for (int64_t g = 0; g < 2; ++g) {
+      uint32_t &zero = zeros[static_cast<size_t>(r * 2 + g)];
+      zero = (r + g) % 2 ? 0 : zero;
+      points.put(g * kRows * 4 / 32, 1, r * 4, 4, (zero - 1) & 15);
+    }
+  tensors.erase(std::find_if(tensors.begin(), tensors.end(),
+                             [](const CheckpointTensor &tensor) {
+                               return endsWith(tensor.name, ".qzeros");
+                             }));
+  addWords(".qzeros", {2, kRows * 4 / 32}, points);
+  expectMatrix(
+      {{"quant_method", "gptq"}, {"bits", 4}}, TensorFormat::Int4G128,
+      [&](int64_t r, int64_t k) {
+        const size_t g = static_cast<size_t>(r * 2 + k / 128);
+        return scales[g] *
+               (static_cast<float>(q[static_cast<size_t>(r * kColumns + k)]) -
+                static_cast<float>(zeros[g]));
+      });
 }
 
 TEST_F(QuantizedTensors, GPTQOfVersion2StoresZeroPointsAsTheyAre) {
