@@ -15,6 +15,7 @@
 #include "llmir/Support/Text.h"
 #include "llmir/Tokenizer/Tokenizer.h"
 
+#include <cctype>
 #include <map>
 
 using namespace llmir;
@@ -44,13 +45,39 @@ static int64_t unreadBytes(const Checkpoint &checkpoint) {
   return bytes;
 }
 
+/// Whether a tensor has matrices of the experts among which a router chooses:
+/// a stack of those of all, or a numbered one ("experts.3.up_proj.weight").
+static bool isOfExperts(const CheckpointTensor &tensor,
+                        const ExpertsConfig &experts) {
+  if (tensor.shape.size() == 3)
+    return tensor.shape[0] == experts.count;
+  constexpr std::string_view word = "experts.";
+  const size_t at = tensor.name.find(word);
+  return at != std::string::npos && at + word.size() < tensor.name.size() &&
+         std::isdigit(
+             static_cast<unsigned char>(tensor.name[at + word.size()]));
+}
+
+/// Bytes of the experts that a router does not choose for a token.
+static int64_t unchosenBytes(const Checkpoint &checkpoint) {
+  const ExpertsConfig &experts = checkpoint.config().experts;
+  if (experts.count <= 0)
+    return 0;
+  int64_t bytes = 0;
+  for (const CheckpointTensor &tensor : checkpoint.tensors())
+    if (isOfExperts(tensor, experts))
+      bytes += static_cast<int64_t>(tensor.storedBytes());
+  return bytes / experts.count * (experts.count - experts.perToken);
+}
+
 ModelMemory cli::memoryOf(const Checkpoint &checkpoint) {
   constexpr int64_t tokensPerBlock = 16;
   const ModelConfig &config = checkpoint.config();
   ModelMemory memory;
   for (const CheckpointTensor &tensor : checkpoint.tensors())
     memory.weights += static_cast<int64_t>(tensor.storedBytes());
-  memory.readPerToken = memory.weights - unreadBytes(checkpoint);
+  memory.readPerToken =
+      memory.weights - unreadBytes(checkpoint) - unchosenBytes(checkpoint);
   memory.kvFormat = kvFormatName(KVFormat::BF16);
   memory.kvPerToken = kvBytes(config.numLayers, config.numKVHeads,
                               config.headDim, tokensPerBlock, KVFormat::BF16);
@@ -62,10 +89,7 @@ ModelMemory cli::memoryOf(const Artifact &artifact) {
   const ArtifactInfo &info = artifact.info();
   ModelMemory memory;
   memory.weights = static_cast<int64_t>(artifact.weights().size());
-  StepCost step;
-  for (const StepSite &site : info.sites)
-    step += siteCost(site, /*tokens=*/1, /*logitRows=*/1);
-  memory.readPerToken = static_cast<int64_t>(step.packedBytes);
+  memory.readPerToken = stepWeightBytes(info);
   memory.kvFormat = kvFormatName(info.kvFormat);
   memory.kvPerToken = kvBytes(info.numLayers, info.numKVHeads, info.headDim,
                               info.kvBlockSize, info.kvFormat);
