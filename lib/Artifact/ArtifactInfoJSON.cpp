@@ -44,6 +44,7 @@ static void visitFields(Info &info, Visitor &&visitor) {
   visitor("numLayers", info.numLayers);
   visitor("numKVHeads", info.numKVHeads);
   visitor("headDim", info.headDim);
+  visitor("valuesInKeys", info.valuesInKeys);
   visitor("kvBlockSize", info.kvBlockSize);
   visitor("kvFormat", info.kvFormat);
   visitor("bosToken", info.bosToken);
@@ -399,9 +400,10 @@ static Status checkSizes(const ArtifactInfo &info) {
   LLMIR_RETURN_IF_ERROR(checkRange("numLayers", info.numLayers, 1, 65536));
   LLMIR_RETURN_IF_ERROR(checkRange("numKVHeads", info.numKVHeads, 1, 65536));
   LLMIR_RETURN_IF_ERROR(checkRange("headDim", info.headDim, 1, 65536));
+  LLMIR_RETURN_IF_ERROR(
+      checkRange("valuesInKeys", info.valuesInKeys, 0, info.headDim));
   LLMIR_RETURN_IF_ERROR(checkRange("kvBlockSize", info.kvBlockSize, 1, 65536));
-  KVBlockLayout layout{info.numKVHeads, info.headDim, info.kvBlockSize,
-                       kvStoredBytes(info.kvFormat)};
+  const KVBlockLayout layout = info.kvLayout();
   if (info.kvBlockSize % layout.cellElements() != 0)
     return outOfRange("kvBlockSize", std::to_string(info.kvBlockSize),
                       "a multiple of " + std::to_string(layout.cellElements()));

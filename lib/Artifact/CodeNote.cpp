@@ -48,6 +48,7 @@ static std::vector<Constant> constantsOf(const ArtifactInfo &info,
           {"numLayers", info.numLayers},
           {"numKVHeads", info.numKVHeads},
           {"headDim", info.headDim},
+          {"valuesInKeys", info.valuesInKeys},
           {"kvBlockSize", info.kvBlockSize},
           {"kvFormat", static_cast<int64_t>(info.kvFormat), true},
           {"code", static_cast<int64_t>(hash), true}};

@@ -52,7 +52,7 @@ MlirType mlirLLMPagedKVCacheTypeGetChecked(MlirLocation location,
                                            int64_t valueDim) {
   return getChecked<PagedKVCacheType>(location, unwrap(elementType), numLayers,
                                       numHeads, headDim, blockSize, maxSeqLen,
-                                      valueDim);
+                                      valueDim, /*valuesInKeys=*/false);
 }
 
 MlirType mlirLLMPagedKVCacheTypeGetElementType(MlirType type) {

@@ -307,7 +307,9 @@ LogicalResult StepProgramChecker::checkCache(KernelOpInterface kernel) {
     return success();
   if (cache->format != llvm::StringRef(kvFormatName(info.kvFormat)) ||
       cache->kvHeads != info.numKVHeads || cache->headDim != info.headDim ||
-      cache->valueDim != info.headDim || cache->blockSize != info.kvBlockSize)
+      cache->valueDim != info.kvLayout().valueDim() ||
+      cache->valuesInKeys != (info.valuesInKeys > 0) ||
+      cache->blockSize != info.kvBlockSize)
     return kernel->emitOpError("is for another KV cache than the artifact's, "
                                "which has blocks of ")
            << info.kvBlockSize << " tokens, " << info.numKVHeads << " heads of "

@@ -180,6 +180,7 @@ Expected<OwningOpRef<ModuleOp>> Compilation::readGraph() {
   config.numHeads = facts->numHeads;
   config.numKVHeads = facts->numKVHeads;
   config.headDim = facts->headDim;
+  config.valuesInKeys = facts->valuesInKeys;
   config.hiddenSize = facts->hiddenSize;
   config.intermediateSize = facts->intermediateSize;
   config.contextLength = facts->contextLength;

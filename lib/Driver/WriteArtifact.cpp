@@ -84,6 +84,7 @@ ArtifactInfo Compilation::infoOfCheckpoint() const {
   info.numLayers = config.numLayers;
   info.numKVHeads = config.numKVHeads;
   info.headDim = config.headDim;
+  info.valuesInKeys = config.valuesInKeys;
   info.kvBlockSize = options.kvBlockSize;
   info.kvFormat = kvFormat;
 

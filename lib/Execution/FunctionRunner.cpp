@@ -336,6 +336,7 @@ FailureOr<std::unique_ptr<PagedKVCache>> FunctionRunner::State::makeCache() {
                                              : KVElementType::BF16;
   PagedKVCacheOptions options;
   options.valueDim = type.getValueDim();
+  options.valuesInKeys = type.getValuesInKeys();
   options.guardPages = true;
   auto cache = std::make_unique<PagedKVCache>(
       type.getNumLayers() * interface.numRanks, type.getNumHeads(),

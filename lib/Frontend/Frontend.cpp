@@ -54,6 +54,7 @@ static llmir::mllm::ModelFacts factsOf(const ModelConfig &config,
   facts.numHeads = config.numHeads;
   facts.numKVHeads = config.numKVHeads;
   facts.headDim = config.headDim;
+  facts.valuesInKeys = config.valuesInKeys;
   facts.hiddenSize = config.hiddenSize;
   facts.intermediateSize = config.intermediateSize;
   facts.vocabSize = config.vocabSize;

@@ -74,7 +74,9 @@ static Span<const double> longRopeFactors(const RopeScaling &scaling,
 /// are then not the first elements of a head.
 static std::vector<double> inHeads(const ModelConfig &config,
                                    std::vector<double> frequencies) {
-  if (config.adjacentPairRotation && config.rotaryDim != config.headDim)
+  // The rotated elements of latent attention are heads of their own.
+  if (config.adjacentPairRotation && config.rotaryDim != config.headDim &&
+      config.latent.rank == 0)
     frequencies.resize(static_cast<size_t>(config.headDim / 2), 0.0);
   return frequencies;
 }

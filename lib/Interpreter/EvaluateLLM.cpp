@@ -49,6 +49,10 @@ static LogicalResult evaluateLinear(LinearOp op, Evaluation &e) {
                           e.tensorIf(op.getBias())));
 }
 
+static LogicalResult evaluateHeadLinear(HeadLinearOp op, Evaluation &e) {
+  return e.set(op, headLinear(e.tensor(op.getX()), e.weight(op.getWeight())));
+}
+
 //===----------------------------------------------------------------------===//
 // Norms, positions, element-wise ops
 //===----------------------------------------------------------------------===//
@@ -198,6 +202,7 @@ void llmir::interpreter::addLLMEvaluators(EvaluatorTable &table) {
   table.add(evaluateWeight);
   table.add(evaluateEmbedding);
   table.add(evaluateLinear);
+  table.add(evaluateHeadLinear);
   table.add(evaluateRMSNorm);
   table.add(evaluateLayerNorm);
   table.add(evaluateSoftmax);

@@ -82,6 +82,22 @@ static LogicalResult evaluateLinear(mllm::LinearOp op, Evaluation &e) {
   return e.set(op, std::move(result));
 }
 
+static LogicalResult evaluateHeadLinear(mllm::HeadLinearOp op, Evaluation &e) {
+  FailureOr<Tensor> weight = e.parameter(op.getWeightAttr());
+  if (failed(weight))
+    return failure();
+  const Tensor &x = e.tensor(op.getX());
+  if (x.dim(-2) != weight->dim(0) || x.dim(-1) != weight->dim(2))
+    return e.fail(Status(StatusCode::InvalidArgument,
+                         "heads " + typeString(x) +
+                             " do not match a weight " + typeString(*weight)));
+  Shape shape = x.shape;
+  shape.back() = weight->dim(1);
+  if (Status status = reference::checkAffordable(shape); !status)
+    return e.fail(status);
+  return e.set(op, headLinear(x, *weight));
+}
+
 static Tensor asRows(const Tensor &x) {
   const int64_t columns = x.dim(-1);
   return x.reshaped({columns == 0 ? 0 : x.size() / columns, columns});
@@ -234,6 +250,7 @@ void llmir::interpreter::addMLLMNNEvaluators(EvaluatorTable &table) {
   table.add(evaluateMatMul);
   table.add(evaluateEmbedding);
   table.add(evaluateLinear);
+  table.add(evaluateHeadLinear);
   table.add(evaluateExperts);
   table.add(evaluateParam);
   table.add(evaluateRMSNorm);

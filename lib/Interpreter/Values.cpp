@@ -87,6 +87,7 @@ PagedCache makeCache(llm::PagedKVCacheType type) {
   geometry.valueDim = type.getValueDim();
   geometry.blockSize = type.getBlockSize();
   geometry.maxSeqLen = type.getMaxSeqLen();
+  geometry.valuesInKeys = type.getValuesInKeys();
   return PagedCache(geometry);
 }
 

@@ -91,10 +91,13 @@ void PagedCache::store(int64_t layer, int64_t block, int64_t offset,
   };
   for (int64_t head = 0; head < facts.heads; ++head) {
     const int64_t row = offset * facts.heads + head;
-    storeRow(keys + head * facts.headDim, facts.headDim,
-             data.data() + row * facts.headDim);
-    storeRow(values + head * facts.valueDim, facts.valueDim,
-             data.data() + keyNumbers() + row * facts.valueDim);
+    double *key = data.data() + row * facts.headDim;
+    double *value = data.data() + keyNumbers() + row * facts.valueDim;
+    storeRow(keys + head * facts.headDim, facts.headDim, key);
+    if (facts.valuesInKeys)
+      std::copy_n(key, facts.valueDim, value);
+    else
+      storeRow(values + head * facts.valueDim, facts.valueDim, value);
   }
 }
 

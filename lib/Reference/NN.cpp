@@ -57,6 +57,23 @@ Tensor linear(const Tensor &given, const Tensor &weight, const Tensor *bias) {
   return result;
 }
 
+Tensor headLinear(const Tensor &given, const Tensor &weight) {
+  const Tensor x = roundedFor(weight.kind, given);
+  const int64_t heads = weight.dim(0), outputs = weight.dim(1);
+  Shape shape = x.shape;
+  shape.back() = outputs;
+  Tensor result(x.kind, shape);
+  for (int64_t t = 0; t < result.rows(); ++t)
+    for (int64_t n = 0; n < outputs; ++n) {
+      const double *row = weight.row(t % heads * outputs + n);
+      double sum = 0;
+      for (int64_t k = 0; k < weight.dim(2); ++k)
+        sum += x.row(t)[k] * row[k];
+      result.row(t)[n] = sum;
+    }
+  return result;
+}
+
 /// Exchanges dimensions `i` and `j`.
 static Tensor swapped(const Tensor &x, int64_t i, int64_t j) {
   std::vector<int64_t> axes;

@@ -56,10 +56,8 @@ struct Executor::State {
 
 /// Bytes of one block in all layers.
 static int64_t blockBytesOfAllLayers(const ArtifactInfo &info) {
-  KVBlockLayout layout{info.numKVHeads, info.headDim, info.kvBlockSize,
-                       kvStoredBytes(info.kvFormat)};
   int64_t bytes;
-  return __builtin_mul_overflow(layout.blockBytes(), info.numLayers, &bytes)
+  return __builtin_mul_overflow(info.kvLayout().blockBytes(), info.numLayers, &bytes)
              ? INT64_MAX
              : bytes;
 }
@@ -120,6 +118,8 @@ Status Executor::State::prepare(Span<const uint8_t> weightBytes,
   PagedKVCacheOptions cacheOptions;
   cacheOptions.numBlocks = size->blocks;
   cacheOptions.guardPages = options.guardPages;
+  cacheOptions.valueDim = info.valuesInKeys;
+  cacheOptions.valuesInKeys = info.valuesInKeys > 0;
   cache = std::make_unique<PagedKVCache>(
       info.numLayers, info.numKVHeads, info.headDim, info.kvBlockSize,
       size->contextLength, info.kvFormat, cacheOptions);

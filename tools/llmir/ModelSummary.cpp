@@ -26,10 +26,8 @@ using namespace llmir::cli;
 //===----------------------------------------------------------------------===//
 
 /// Bytes of one token in all layers; blocks are allocated whole.
-static int64_t kvBytes(int64_t layers, int64_t kvHeads, int64_t headDim,
-                       int64_t blockSize, KVFormat format) {
-  KVBlockLayout layout{kvHeads, headDim, blockSize, kvStoredBytes(format)};
-  return layers * layout.blockBytes() / blockSize;
+static int64_t kvBytes(int64_t layers, const KVBlockLayout &layout) {
+  return layers * layout.blockBytes() / layout.blockSize;
 }
 
 /// Bytes of the embedding if it is not the output projection as well: a token
@@ -79,8 +77,11 @@ ModelMemory cli::memoryOf(const Checkpoint &checkpoint) {
   memory.readPerToken =
       memory.weights - unreadBytes(checkpoint) - unchosenBytes(checkpoint);
   memory.kvFormat = kvFormatName(KVFormat::BF16);
-  memory.kvPerToken = kvBytes(config.numLayers, config.numKVHeads,
-                              config.headDim, tokensPerBlock, KVFormat::BF16);
+  memory.kvPerToken =
+      kvBytes(config.numLayers,
+              {config.numKVHeads, config.headDim, tokensPerBlock,
+               kvStoredBytes(KVFormat::BF16), config.valuesInKeys,
+               config.valuesInKeys > 0});
   memory.contextLength = config.contextLength;
   return memory;
 }
@@ -91,8 +92,7 @@ ModelMemory cli::memoryOf(const Artifact &artifact) {
   memory.weights = static_cast<int64_t>(artifact.weights().size());
   memory.readPerToken = stepWeightBytes(info);
   memory.kvFormat = kvFormatName(info.kvFormat);
-  memory.kvPerToken = kvBytes(info.numLayers, info.numKVHeads, info.headDim,
-                              info.kvBlockSize, info.kvFormat);
+  memory.kvPerToken = kvBytes(info.numLayers, info.kvLayout());
   memory.contextLength = info.contextLength;
   return memory;
 }

@@ -16,6 +16,9 @@
 // with K's head size rounded up to e and V's to 16. Blocks are zeroed when they
 // are allocated, so padding is zero.
 //
+// Values may be the first elements of their keys (valuesInKeys), as the latents
+// of multi-head latent attention are; then there are no V tiles.
+//
 // Elements of one byte (KVFormat::Q8) are integers q with a scale for each
 // token and KV head, value = scale * q: a head's V tile is followed by its
 // scales of K, f32 [block size], and those of V.
@@ -63,6 +66,8 @@ struct KVBlockLayout {
   int64_t blockSize;        ///< Tokens per block.
   int64_t elementBytes;     ///< 4 (f32), 2 (f16, bf16) or 1 (q8).
   int64_t valueHeadDim = 0; ///< Head size of V; 0: that of K.
+  /// Each value is the first elements of its key and is not stored.
+  bool valuesInKeys = false;
 
   int64_t cellElements() const { return 4 / elementBytes; }
   int64_t keyDim() const { return roundUp(headDim, cellElements()); }
@@ -70,13 +75,14 @@ struct KVBlockLayout {
   int64_t paddedValueDim() const { return roundUp(valueDim(), 16); }
   int64_t keyTileBytes() const { return keyDim() * blockSize * elementBytes; }
   int64_t valueTileBytes() const {
-    return paddedValueDim() * blockSize * elementBytes;
+    return valuesInKeys ? 0 : paddedValueDim() * blockSize * elementBytes;
   }
   bool hasScales() const { return elementBytes == 1; }
   /// Size in bytes of a head's scales of K, and of those of V.
   int64_t scaleBytes() const { return hasScales() ? blockSize * 4 : 0; }
   int64_t headBytes() const {
-    return keyTileBytes() + valueTileBytes() + 2 * scaleBytes();
+    return keyTileBytes() + valueTileBytes() +
+           (valuesInKeys ? 1 : 2) * scaleBytes();
   }
   int64_t blockBytes() const { return numKVHeads * headBytes(); }
 
@@ -88,6 +94,8 @@ struct KVBlockLayout {
   }
   /// Byte offset inside the block of V[token][head][dim].
   int64_t valueOffset(int64_t token, int64_t head, int64_t dim) const {
+    if (valuesInKeys)
+      return keyOffset(token, head, dim);
     int64_t e = cellElements();
     int64_t element = ((token / e) * paddedValueDim() + dim) * e + token % e;
     return head * headBytes() + keyTileBytes() + element * elementBytes;
@@ -97,7 +105,7 @@ struct KVBlockLayout {
     return head * headBytes() + keyTileBytes() + valueTileBytes() + token * 4;
   }
   int64_t valueScaleOffset(int64_t token, int64_t head) const {
-    return keyScaleOffset(token, head) + scaleBytes();
+    return keyScaleOffset(token, head) + (valuesInKeys ? 0 : scaleBytes());
   }
 
 private:

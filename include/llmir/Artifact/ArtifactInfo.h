@@ -89,8 +89,15 @@ struct ArtifactInfo {
   int64_t numLayers = 0;
   int64_t numKVHeads = 0;
   int64_t headDim = 0;
+  int64_t valuesInKeys = 0; ///< See ModelConfig.
   int64_t kvBlockSize = 0;
   KVFormat kvFormat = KVFormat::F32;
+
+  KVBlockLayout kvLayout() const {
+    return {numKVHeads,   headDim,
+            kvBlockSize,  kvStoredBytes(kvFormat),
+            valuesInKeys, valuesInKeys > 0};
+  }
 
   // Text.
   int64_t bosToken = -1;          ///< -1 = none.

@@ -68,9 +68,19 @@ struct ExpertsConfig {
   /// The choice, not the weights, is by scores plus a bias of each expert.
   bool hasChoiceBias = false;
   /// Experts are chosen from `groupsPerToken` of so many groups of equal size:
-  /// those with the greatest sum of their two greatest scores.
-  int64_t groups = 1, groupsPerToken = 1;
+  /// those with the greatest sum of their `groupScores` greatest scores.
+  int64_t groups = 1, groupsPerToken = 1, groupScores = 2;
   std::vector<bool> layers = {}; ///< Which have experts; empty: all of them.
+};
+
+/// Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434): keys and values
+/// of all heads are projections of one latent vector per token, beside which
+/// keys have rotated elements that all heads share.
+struct LatentAttention {
+  int64_t rank = 0;      ///< Elements of a latent; 0: there is none.
+  int64_t queryRank = 0; ///< Of queries before their projection; 0: hidden.
+  int64_t plainDim = 0;  ///< Elements of a head that are not rotated.
+  int64_t valueDim = 0;  ///< Elements of a value of a head.
 };
 
 /// The function between the projections of an MLP.
@@ -94,6 +104,12 @@ struct ModelConfig {
   int64_t numHeads = 0;
   int64_t numKVHeads = 0;
   int64_t headDim = 0; ///< Need not be hiddenSize / numHeads.
+  /// With it, numKVHeads is 1 and headDim the size of what a token keeps, a
+  /// latent followed by rotated elements.
+  LatentAttention latent;
+  /// Elements of a value, which are the first ones of its key; 0: values are
+  /// stored beside keys.
+  int64_t valuesInKeys = 0;
   int64_t rotaryDim =
       0; ///< Leading elements of a head that are rotated: up to headDim, or 0.
   int64_t contextLength = 0;

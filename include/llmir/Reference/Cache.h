@@ -34,6 +34,8 @@ struct CacheGeometry {
   int64_t valueDim = 1; ///< V, of values.
   int64_t blockSize = 1;
   int64_t maxSeqLen = 1;
+  /// Values are the first V elements of keys, as they are stored.
+  bool valuesInKeys = false;
 
   /// Maximum number of blocks of a sequence.
   int64_t blocksPerSequence() const {

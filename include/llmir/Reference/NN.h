@@ -29,6 +29,9 @@ Tensor embedding(const Tensor &ids, const Tensor &table);
 Tensor linear(const Tensor &x, const Tensor &weight,
               const Tensor *bias = nullptr);
 
+/// result[…, h, n] = Σ_k x[…, h, k] · weight[h, n, k]: linear() for each head.
+Tensor headLinear(const Tensor &x, const Tensor &weight);
+
 struct MatMulParams {
   bool transposeA = false; ///< a is […, K, M], otherwise […, M, K].
   bool transposeB = false; ///< b is […, N, K], otherwise […, K, N].

@@ -28,7 +28,7 @@ KernelCache cacheOf(kernel::KernelOpInterface kernel) {
   KVFormat format = *kvFormatFromName(geometry.format);
   return {format,
           {geometry.kvHeads, geometry.headDim, geometry.blockSize,
-           kvStoredBytes(format), geometry.valueDim}};
+           kvStoredBytes(format), geometry.valueDim, geometry.valuesInKeys}};
 }
 
 Value keyByte(KernelBuilder &kb, const KVBlockLayout &layout, Value token,
@@ -42,6 +42,8 @@ Value keyByte(KernelBuilder &kb, const KVBlockLayout &layout, Value token,
 
 Value valueByte(KernelBuilder &kb, const KVBlockLayout &layout, Value token,
                 Value dim) {
+  if (layout.valuesInKeys)
+    return keyByte(kb, layout, token, dim);
   int64_t cell = layout.cellElements();
   Value row = kb.add(kb.mul(kb.div(token, cell), layout.paddedValueDim()), dim);
   Value element = kb.mul(row, cell);
@@ -185,6 +187,8 @@ void AppendEmitter::emit(Value token, Value head) {
   Value tile =
       headOfBlock(kb, layout, base, kb.div(slot, layout.blockSize), head);
   for (bool ofValues : {false, true}) {
+    if (ofValues && layout.valuesInKeys)
+      break;
     Value buffer = ofValues ? values : keys, scale;
     int64_t dims = ofValues ? layout.valueDim() : layout.headDim;
     if (layout.hasScales()) {

@@ -9,6 +9,7 @@
 #include "SpanLocator.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 #include <numeric>
 
@@ -18,10 +19,16 @@ namespace llmir {
 
 SpanLocator::SpanLocator(KernelBuilder &kb, const KVBlockLayout &layout)
     : kb(kb), layout(layout), tiles(layout), base(layerBase(kb)) {
+  if (layout.valuesInKeys)
+    copiedValues = createScratch(kb, kSpanTiles * valueTileBytes());
   if (inPlace())
     return;
   tiles.blockSize = kLanes;
-  copies = createScratch(kb, kSpanTiles * tiles.headBytes());
+  copied = createScratch(kb, kSpanTiles * tiles.headBytes());
+}
+
+int64_t SpanLocator::valueTileBytes() const {
+  return layout.paddedValueDim() * kLanes * layout.elementBytes;
 }
 
 int64_t SpanLocator::partTokens() const {
@@ -50,6 +57,8 @@ KeySpan SpanLocator::locate(Value firstKey, Value kvHead) {
     // In K the tokens of a tile are adjacent 4-byte words, in V whole rows.
     int64_t tokenBytes = layout.paddedValueDim() * layout.elementBytes;
     span.keys.push_back(kb.advance(block, kb.mul(inBlock, int64_t(4))));
+    if (layout.valuesInKeys)
+      continue;
     span.values.push_back(kb.advance(
         block, kb.add(kb.mul(inBlock, tokenBytes), layout.keyTileBytes())));
   }
@@ -68,6 +77,15 @@ void SpanLocator::copyPart(Value block, Value inBlock, Value to,
     Value from = kb.add(kb.mul(cell, layout.blockSize * 4), inWords);
     move(words, from, kb.add(kb.mul(cell, kLanes * 4), token * 4));
   });
+  auto moveScales = [&](int64_t from, int64_t to) {
+    move(words, kb.add(inWords, from), kb.index(to + token * 4));
+  };
+  if (layout.hasScales())
+    moveScales(layout.keyScaleOffset(0, 0), tiles.keyScaleOffset(0, 0));
+  if (layout.valuesInKeys)
+    return;
+  if (layout.hasScales())
+    moveScales(layout.valueScaleOffset(0, 0), tiles.valueScaleOffset(0, 0));
   int64_t tokenBytes = layout.paddedValueDim() * layout.elementBytes;
   Value first = kb.add(kb.mul(inBlock, tokenBytes), layout.keyTileBytes());
   kb.loop(0, partTokens() * tokenBytes, kLineBytes, [&](Value at) {
@@ -75,23 +93,54 @@ void SpanLocator::copyPart(Value block, Value inBlock, Value to,
     move(kb.i32x16(), from,
          kb.add(at, tiles.keyTileBytes() + token * tokenBytes));
   });
-  for (int64_t i = 0; layout.hasScales() && i < 2; ++i)
-    move(words,
-         kb.add(inWords, layout.keyScaleOffset(0, 0) + i * layout.scaleBytes()),
-         kb.index(tiles.keyScaleOffset(token, 0) + i * tiles.scaleBytes()));
+}
+
+/// A line of a tile of keys has the elements of a cell for 16 tokens. In a tile
+/// of values, a word has the elements of as many tokens for one dimension, and
+/// the words of adjacent dimensions are adjacent.
+void SpanLocator::copyValues(KeySpan &span) {
+  const int64_t cell = layout.cellElements();
+  Type element = kb.getIntegerType(8 * layout.elementBytes);
+  SmallVector<int64_t> order; // [group of tokens][dimension][token]
+  for (int64_t group = 0; group < kLanes / cell; ++group)
+    for (int64_t dim = 0; dim < cell; ++dim)
+      for (int64_t token = 0; token < cell; ++token)
+        order.push_back((group * cell + token) * cell + dim);
+  for (int64_t t = 0; t < kSpanTiles; ++t) {
+    Value to = kb.advance(copiedValues, kb.index(t * valueTileBytes()));
+    span.values.push_back(to);
+    kb.loop(0, ceilDiv(layout.valueDim(), cell), 1, [&](Value number) {
+      Value words = kb.loadAt(kb.i32x16(), span.keys[t],
+                              kb.mul(number, tiles.blockSize * 4));
+      Value elements = vector::BitCastOp::create(
+          kb, kb.vec(kLanes * cell, element), words);
+      if (cell > 1)
+        elements = vector::ShuffleOp::create(kb, elements, elements, order);
+      words = vector::BitCastOp::create(kb, kb.i32x16(), elements);
+      for (int64_t group = 0; group < kLanes / cell; ++group) {
+        Value part = vector::ExtractStridedSliceOp::create(
+            kb, words, ArrayRef<int64_t>{group * cell}, ArrayRef<int64_t>{cell},
+            ArrayRef<int64_t>{1});
+        Value at = kb.add(kb.mul(number, cell * 4),
+                          group * layout.paddedValueDim() * 4);
+        kb.storeAt(part, to, at);
+      }
+    });
+  }
 }
 
 KeySpan SpanLocator::copy(Value firstKey, Value kvHead) {
   KeySpan span;
   for (int64_t t = 0; t < kSpanTiles; ++t) {
-    Value to = kb.advance(copies, kb.index(t * tiles.headBytes()));
+    Value to = kb.advance(copied, kb.index(t * tiles.headBytes()));
     for (int64_t token = 0; token < kLanes; token += partTokens()) {
       Value key = kb.add(firstKey, t * kLanes + token);
       Value block = blockOf(key, kvHead);
       copyPart(block, kb.rem(key, layout.blockSize), to, token);
     }
     span.keys.push_back(to);
-    span.values.push_back(kb.advance(to, kb.index(tiles.keyTileBytes())));
+    if (!layout.valuesInKeys)
+      span.values.push_back(kb.advance(to, kb.index(tiles.keyTileBytes())));
   }
   return span;
 }
@@ -103,7 +152,10 @@ void SpanLocator::beginSequence(Value sequence, Value length) {
 
 KeySpan SpanLocator::span(Value number, Value kvHead) {
   Value firstKey = kb.mul(number, kSpanKeys);
-  return inPlace() ? locate(firstKey, kvHead) : copy(firstKey, kvHead);
+  KeySpan span = inPlace() ? locate(firstKey, kvHead) : copy(firstKey, kvHead);
+  if (layout.valuesInKeys)
+    copyValues(span);
+  return span;
 }
 
 KeySpan SpanLocator::later(Value number, Value kvHead) {

@@ -8,7 +8,8 @@
 //
 // Finds keys and values through the block table. If blocks hold a multiple of
 // 16 tokens, keys and values are read in place; otherwise they are first copied
-// to contiguous tiles, so that the block size does not affect results.
+// to contiguous tiles, so that the block size does not affect results. Values
+// that are parts of keys are copied to tiles of values.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,9 +37,14 @@ public:
   /// spans are copied. Past the end of the sequence, returns some span of the
   /// sequence.
   KeySpan later(mlir::Value number, mlir::Value kvHead);
+  /// Whether spans are copied at least in part.
+  bool copies() const { return !inPlace() || layout.valuesInKeys; }
 
 private:
+  /// Whether keys, and values that are stored beside them, are not copied.
   bool inPlace() const { return layout.blockSize % kLanes == 0; }
+  /// Size of the values of a tile of 16 tokens.
+  int64_t valueTileBytes() const;
   /// Number of tokens of a tile that are guaranteed to share a block.
   int64_t partTokens() const;
   /// The part of the KV head in the block that holds `key`, or in the last
@@ -48,10 +54,12 @@ private:
   KeySpan copy(mlir::Value firstKey, mlir::Value kvHead);
   void copyPart(mlir::Value block, mlir::Value inBlock, mlir::Value to,
                 int64_t token);
+  /// Makes the values of a span from its keys.
+  void copyValues(KeySpan &span);
 
   KernelBuilder &kb;
   KVBlockLayout layout, tiles;
-  mlir::Value base, copies;
+  mlir::Value base, copied, copiedValues;
   mlir::Value table, lastEntry; ///< Of the current sequence.
 };
 

@@ -89,7 +89,7 @@ void ByteTiles::emit() {
     shapes.push_back({Kind::Weights, rest});
   }
   tiles.configure(shapes, kb.index(kTokens));
-  auto [first, last] = kb.tileRange();
+  auto [first, last] = output.tiles ? *output.tiles : kb.tileRange();
   auto multiply = [&](Value tile, Value token) {
     SmallVector<Value> results = sumsAt(tile, token, kTokens);
     for (int64_t t = 0; t < kTokens; ++t) {

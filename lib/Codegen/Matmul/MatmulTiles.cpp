@@ -32,8 +32,14 @@ static constexpr int64_t kPanelBytes = 4 << 20;
 /// weights is not hidden. For fewer tokens, streams hide it.
 static constexpr int64_t kStreamTokens = 64;
 
+int64_t rowStrideOf(Value rows) {
+  auto [strides, offset] =
+      cast<MemRefType>(rows.getType()).getStridesAndOffset();
+  return strides.front() * 4;
+}
+
 void MatmulTiles::emit() {
-  auto [first, last] = kb.tileRange();
+  auto [first, last] = output.tiles ? *output.tiles : kb.tileRange();
   int64_t streams = shapes.rowTiles.front(), wide = panelTile().rowTiles;
   Value tokens = kb.sub(output.endToken, output.firstToken);
   Value areMany = arith::CmpIOp::create(kb, arith::CmpIPredicate::ugt, tokens,
@@ -168,7 +174,7 @@ MatmulTiles::SumPlace MatmulTiles::placeOfSums(const TileGroup &group,
                                                Value token) {
   constexpr int64_t sumBytes = kTileRows * 4;
   if (output.isPlain()) {
-    int64_t rowBytes = cast<MemRefType>(output.y.getType()).getDimSize(1) * 4;
+    int64_t rowBytes = rowStrideOf(output.y);
     return {addressOf(kb, output.y, {token, kb.mul(group.first, kTileRows)}),
             kb.mul(group.stride, sumBytes), kb.index(rowBytes)};
   }
@@ -269,9 +275,7 @@ void MatmulTiles::prefetchAfter(Value offset) {
                            /*rw=*/0, /*hint=*/3, /*cache=*/1);
 }
 
-int64_t MatmulTiles::rowStride() const {
-  return cast<MemRefType>(operands.x.getType()).getDimSize(1) * 4;
-}
+int64_t MatmulTiles::rowStride() const { return rowStrideOf(operands.x); }
 
 Value MatmulTiles::loadX(Type type, int64_t t, Value column) {
   return kb.loadAt(type, x, kb.add(kb.mul(column, 4), t * rowStride()));

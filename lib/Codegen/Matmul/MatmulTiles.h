@@ -51,6 +51,9 @@ struct MatmulOutput {
       epilogue = {};
   /// Buffers that the epilogue reads at the same rows as y.
   llvm::SmallVector<mlir::Value, 2> read = {};
+  /// The row tiles of this worker; absent: its part of them by the division of
+  /// the kernel.
+  std::optional<WorkRange> tiles = {};
 
   /// Whether sums are stored as they are.
   bool isPlain() const { return !bias && !epilogue; }
@@ -208,6 +211,9 @@ void emitPlainMatmul(KernelBuilder &kb, const PackedMatrixLayout &layout,
 void emitPlainTiles(KernelBuilder &kb, const PackedMatrixLayout &layout,
                     mlir::Value weights, mlir::Value x,
                     const MatmulOutput &output);
+
+/// The stride of rows of 4-byte elements in bytes.
+int64_t rowStrideOf(mlir::Value rows);
 
 /// Calls body(matrix, output) for each expert of a `moe_linear`, whose
 /// matrices have `matrixBytes` bytes each.

@@ -79,9 +79,7 @@ private:
   void storeSums(const TileBlock &block, ArrayRef<Value> rowTiles, Value token,
                  Value tokens);
 
-  int64_t rowBytes() const {
-    return cast<MemRefType>(x.getType()).getDimSize(1) * 4;
-  }
+  int64_t rowBytes() const { return rowStrideOf(x); }
   int64_t words() const { return layout.tileBytes() / kLineBytes; }
   int64_t rest() const { return words() % MatrixTiles::kMaxWords; }
 
@@ -113,7 +111,7 @@ SmallVector<MatrixTiles::Shape> TileBlock::shapes() const {
 }
 
 void PlainTiles::emit() {
-  auto [first, last] = kb.tileRange();
+  auto [first, last] = output.tiles ? *output.tiles : kb.tileRange();
   Value stride = kb.div(kb.sub(last, first), kStreams);
   int64_t panel = MatrixTiles::panelTokens(rowBytes(), 2 * kTokens);
   kb.loop(output.firstToken, output.endToken, kb.index(panel),

@@ -33,7 +33,7 @@ namespace {
 class RowQuantizer {
 public:
   RowQuantizer(KernelBuilder &kb, kernel::QuantizeRowsOp op)
-      : kb(kb), columns(op.getColumns()),
+      : kb(kb), columns(op.getColumns()), parts(op.getParts()),
         groupSize(std::min<int64_t>(op.getGroup(), columns)),
         segment(op.getSegment()),
         row{columns, segment, static_cast<int64_t>(op.getPadded())},
@@ -43,6 +43,8 @@ public:
   void emit();
 
 private:
+  /// Emits a part of a row.
+  void emitPart(Value token);
   void emitGroup(Value token, Value number, int64_t values);
   /// max|x| of `values` elements from column `from` on; NaN if one of them is.
   Value largest(Value token, Value from, int64_t values);
@@ -63,21 +65,30 @@ private:
   Value loadLanes(Value token, Value column, int64_t lanes);
 
   KernelBuilder &kb;
-  int64_t columns, groupSize, segment;
+  int64_t columns, parts, groupSize, segment;
   QuantizedRowLayout row;
   Value x, out;
+  Value firstColumn, firstOut; ///< Of the current part.
 };
 
 } // namespace
 
 void RowQuantizer::emit() {
-  int64_t whole = columns / groupSize;
   auto [first, last] = kb.rowRange();
   kb.loop(first, last, kb.index(1), [&](Value token) {
-    kb.loop(0, whole, 1, [&](Value g) { emitGroup(token, g, groupSize); });
-    if (int64_t rest = columns % groupSize)
-      emitGroup(token, kb.index(whole), rest);
+    kb.loop(0, parts, 1, [&](Value part) {
+      firstColumn = kb.mul(part, columns);
+      firstOut = kb.mul(part, row.words());
+      emitPart(token);
+    });
   });
+}
+
+void RowQuantizer::emitPart(Value token) {
+  int64_t whole = columns / groupSize;
+  kb.loop(0, whole, 1, [&](Value g) { emitGroup(token, g, groupSize); });
+  if (int64_t rest = columns % groupSize)
+    emitGroup(token, kb.index(whole), rest);
 }
 
 /// The range of scales whose inverses and remainders are normal numbers.
@@ -112,7 +123,8 @@ void RowQuantizer::emitGroup(Value token, Value number, int64_t values) {
 }
 
 Value RowQuantizer::loadLanes(Value token, Value column, int64_t lanes) {
-  Value numbers = kb.loadVector(x, {token, column}, lanes);
+  Value numbers =
+      kb.loadVector(x, {token, kb.add(firstColumn, column)}, lanes);
   if (lanes == kLanes)
     return numbers;
   return vector::InsertStridedSliceOp::create(
@@ -188,12 +200,15 @@ void RowQuantizer::emitSegment(Value token, Value from, Value number,
   Value sum =
       kb.foldLanes(sums, [&](Value a, Value b) { return kb.add(a, b); });
   Value minusSum = kb.sub(kb.intConstant(kb.getI32Type(), 0), sum);
-  kb.store(divisor.scale, out, {token, kb.add(number, row.scalesAt())});
+  auto place = [&](int64_t from) {
+    return kb.add(firstOut, kb.add(number, from));
+  };
+  kb.store(divisor.scale, out, {token, place(row.scalesAt())});
   Value stored = arith::BitcastOp::create(kb, kb.getF32Type(), minusSum);
-  kb.store(stored, out, {token, kb.add(number, row.sumsAt())});
+  kb.store(stored, out, {token, place(row.sumsAt())});
   Value scaledSum =
       kb.mulf(divisor.scale, arith::SIToFPOp::create(kb, kb.getF32Type(), sum));
-  kb.store(scaledSum, out, {token, kb.add(number, row.scaledSumsAt())});
+  kb.store(scaledSum, out, {token, place(row.scaledSumsAt())});
 }
 
 Value RowQuantizer::storeBytes(Value quotients, bool isInRange, Value token,
@@ -211,7 +226,7 @@ Value RowQuantizer::storeBytes(Value quotients, bool isInRange, Value token,
   if (words < 4)
     packed =
         vector::ExtractStridedSliceOp::create(kb, packed, {0}, {words}, {1});
-  kb.storeVector(packed, out, {token, column});
+  kb.storeVector(packed, out, {token, kb.add(firstOut, column)});
   return integers;
 }
 

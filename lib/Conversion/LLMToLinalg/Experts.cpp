@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Mixture-of-experts ops, and greedy sampling.
+// Mixture-of-experts ops, projections of heads, and greedy sampling.
 //
 //===----------------------------------------------------------------------===//
 
@@ -181,6 +181,24 @@ static SmallVector<Value> convertMoEFFN(TensorBuilder &t, MoEFFNOp op,
   return {withBias(t, sums, /*bias=*/Value(), t.elementType(x))};
 }
 
+/// Each head is multiplied by its own matrix.
+static SmallVector<Value> convertHeadLinear(TensorBuilder &t, HeadLinearOp op,
+                                            HeadLinearOp::Adaptor operands) {
+  WeightOperand weight{operands.getWeight(), op.getWeight().getType()};
+  TensorBuilder::Sizes sizes = t.sizes(operands.getX());
+  sizes.back() = weight.sizes(t)[1];
+  // Loops: token, head, n, k.
+  Value sums = t.reduce(
+      t.filled(sizes, 0), operands.getX(),
+      {t.map(4, {0, 1, 3}), t.map(4, {0, 1, 2})},
+      [&](ScalarBuilder &s, ValueRange v) {
+        Value input = weight.roundsInputs() ? roundedToBF16(s, v[0]) : v[0];
+        Value factor = weight.at(s, {s.loop(1), s.loop(2), s.loop(3)});
+        return s.addf(v[1], s.mulf(input, factor));
+      });
+  return {withBias(t, sums, /*bias=*/Value(), t.elementType(operands.getX()))};
+}
+
 //===----------------------------------------------------------------------===//
 // Tokens
 //===----------------------------------------------------------------------===//
@@ -207,6 +225,7 @@ static SmallVector<Value> convertSample(TensorBuilder &t, SampleOp op,
 void addExpertPatterns(LinalgPatterns &patterns) {
   patterns.add(convertMoERoute);
   patterns.add(convertMoEFFN);
+  patterns.add(convertHeadLinear);
   patterns.add(convertSample);
 }
 

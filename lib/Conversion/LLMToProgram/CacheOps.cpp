@@ -32,7 +32,7 @@ static kernel::CacheGeometry geometryOf(ll::PagedKVCacheType cache) {
   return {format, static_cast<int64_t>(cache.getNumHeads()),
           static_cast<int64_t>(cache.getHeadDim()),
           static_cast<int64_t>(cache.getValueDim()),
-          static_cast<int64_t>(cache.getBlockSize())};
+          static_cast<int64_t>(cache.getBlockSize()), cache.getValuesInKeys()};
 }
 
 //===----------------------------------------------------------------------===//
@@ -117,7 +117,8 @@ static LogicalResult convert(FunctionConversion &c, ll::LookupKVOp op) {
       kernelName(Twine("lookup_kv_") + geometry.format,
                  {shape[1], geometry.kvHeads, geometry.headDim}),
       like, keys.buffer, values.buffer, geometry.format, geometry.kvHeads,
-      geometry.headDim, geometry.valueDim, geometry.blockSize, shape[1]);
+      geometry.headDim, geometry.valueDim, geometry.blockSize,
+      geometry.valuesInKeys, shape[1]);
   return success();
 }
 

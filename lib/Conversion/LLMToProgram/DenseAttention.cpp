@@ -97,7 +97,7 @@ void appendToCache(ProgramConversion &c, Location loc,
                                           {cache.kvHeads, cache.headDim}),
                                keys, keys.buffer, values.buffer, cache.format,
                                cache.kvHeads, cache.headDim, cache.valueDim,
-                               cache.blockSize);
+                               cache.blockSize, cache.valuesInKeys);
 }
 
 /// `mask_strides` of a mask of this shape, whose last dimension is a row of its
@@ -149,8 +149,8 @@ void CacheAttention::attend(ProgramConversion &c, Location loc, StringRef label,
   c.kernel<kernel::PagedAttentionOp>(
       loc, label, query, sinks, query.buffer, mask, partials, out.buffer,
       cache.format, heads, cache.kvHeads, cache.headDim, cache.valueDim,
-      cache.blockSize, APFloat(scale), causal, window, APFloat(softCap),
-      alibiSlopes, maskStrides);
+      cache.blockSize, cache.valuesInKeys, APFloat(scale), causal, window,
+      APFloat(softCap), alibiSlopes, maskStrides);
 }
 
 void CacheAttention::merge(ProgramConversion &c, Location loc, StringRef label,
@@ -158,7 +158,7 @@ void CacheAttention::merge(ProgramConversion &c, Location loc, StringRef label,
   c.kernel<kernel::MergeAttentionOp>(
       loc, label, out, sinks, partials, out.buffer, cache.format, heads,
       cache.kvHeads, cache.headDim, cache.valueDim, cache.blockSize,
-      APFloat(scale), causal, window, APFloat(softCap), alibiSlopes,
+      cache.valuesInKeys, APFloat(scale), causal, window, APFloat(softCap), alibiSlopes,
       maskStrides);
 }
 

@@ -147,7 +147,7 @@ RowsValue ExpertConversion::gated(const RowsValue &gate, const RowsValue &up,
   c.kernel<kernel::QuantizeRowsOp>(
       op.getLoc(), kernelName("moe_quantize_rows", {how.columns, how.group}),
       tokens, out.buffer, bytes.buffer, how.columns, how.group, how.segment,
-      how.padded, /*choices=*/topK, RowSpace::Tokens);
+      how.padded, /*choices=*/topK, /*parts=*/1, RowSpace::Tokens);
   return bytes;
 }
 

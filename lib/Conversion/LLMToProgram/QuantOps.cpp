@@ -296,7 +296,7 @@ RowsValue quantizedRows(ProgramConversion &c, Location loc, Value tensor,
   c.kernel<kernel::QuantizeRowsOp>(
       loc, kernelName("quantize_rows", {how.columns, how.group}), x, x.buffer,
       known.buffer, how.columns, how.group, how.segment, how.padded,
-      /*choices=*/1, x.over);
+      /*choices=*/1, /*parts=*/1, x.over);
   return known;
 }
 
@@ -394,11 +394,58 @@ LogicalResult convertBlockLinear(ProgramConversion &c, ll::LinearOp op,
                        {n, k, segment}, weights, x, input.buffer);
 }
 
+/// The heads of the rows, each quantized like a row.
+static RowsValue quantizedHeads(ProgramConversion &c, ll::HeadLinearOp op,
+                                const RowsValue &x,
+                                const RowQuantization &how) {
+  ArrayRef<int64_t> shape = ll::getWeightShape(op.getWeight().getType());
+  RowsValue out = c.createRowsLike(op.getLoc(), x, shape[0] * how.words());
+  c.kernel<kernel::QuantizeRowsOp>(
+      op.getLoc(), kernelName("quantize_heads", {how.columns, how.group}), x,
+      x.buffer, out.buffer, how.columns, how.group, how.segment, how.padded,
+      /*choices=*/1, /*parts=*/shape[0], x.over);
+  return out;
+}
+
+static LogicalResult convert(ProgramConversion &c, ll::HeadLinearOp op) {
+  ArrayRef<int64_t> shape = ll::getWeightShape(op.getWeight().getType());
+  int64_t heads = shape[0], rows = shape[1], columns = shape[2];
+  if (rows % kernel::kTileColumns != 0 || columns % kernel::kTileColumns != 0)
+    return op.emitOpError("maps heads of ")
+           << columns << " elements to " << rows
+           << "; a program requires multiples of " << kernel::kTileColumns;
+  FailureOr<RowsValue> x = c.lookup(op, op.getX(), heads * columns);
+  FailureOr<KernelWeights> weights = c.weights(op, {op.getWeight()});
+  if (failed(x) || failed(weights))
+    return failure();
+  RowsValue input;
+  IntegerAttr segment;
+  auto integers = IntegerFormat::fromName(weights->format);
+  if (integers && c.policy.quantizesActivations) {
+    RowQuantization how = quantizeRowsFor(
+        {*integers, rows, columns}, kActivationGroup,
+        commonSegment(columns, integers->group, kActivationGroup));
+    segment = Builder(op.getContext()).getI64IntegerAttr(how.segment);
+    input = quantizedHeads(c, op, *x, how);
+  } else {
+    input = c.matmulInput(op.getLoc(), op.getX(), *x, op.getWeight().getType(),
+                          weights->format);
+  }
+  RowsValue out = c.createResult(op.getResult(), *x, heads * rows);
+  c.kernel<kernel::HeadLinearOp>(
+      op.getLoc(),
+      kernelName(Twine("head_linear_") + weights->format, shape), out,
+      (*weights)[0], input.buffer, out.buffer, weights->format, heads, rows,
+      columns, segment, out.over);
+  return success();
+}
+
 void addQuantConversions(ConversionTable &table) {
   table.add<ll::QuantParamsOp>(convert, OpForm::Exact);
   table.add<ll::QuantizeOp>(convert, OpForm::Exact);
   table.add<ll::DequantizeOp>(convert);
   table.add<ll::QuantizedMatmulOp>(convert);
+  table.add<ll::HeadLinearOp>(convert);
 }
 
 } // namespace llmir

@@ -81,6 +81,27 @@ static LogicalResult lower(OpLowering &l, mllm::LinearOp op) {
   return l.replace(l.fromRows(products.front(), l.resultType().getShape()));
 }
 
+static LogicalResult lower(OpLowering &l, mllm::HeadLinearOp op) {
+  RankedTensorType x = OpLowering::type(op.getX());
+  RankedTensorType result = l.resultType();
+  if (!x.hasStaticShape() && x.getRank() != 3)
+    return l.refuse() << "it computes several rows of heads per token; a token "
+                         "of a step has one";
+  ArrayRef<int64_t> sizes = x.getShape().take_back(2);
+  int64_t tokens = x.hasStaticShape()
+                       ? ShapedType::getNumElements(x.getShape().drop_back(2))
+                       : ShapedType::kDynamic;
+  Value heads = op.getX();
+  if (x.getRank() != 3)
+    heads = l.reshape(heads, {tokens, sizes[0], sizes[1]});
+  auto type = result.clone({tokens, sizes[0], result.getShape().back()});
+  Value products = ll::HeadLinearOp::create(l.b(), type, heads,
+                                            l.parameter(op.getWeightAttr()));
+  if (x.getRank() != 3)
+    products = l.reshape(products, result.getShape());
+  return l.replace(products);
+}
+
 static LogicalResult lower(OpLowering &l, mllm::ExpertsOp op) {
   RankedTensorType x = OpLowering::type(op.getX());
   if (!x.hasStaticShape() && x.getRank() != 2)
@@ -215,6 +236,7 @@ static LogicalResult lower(OpLowering &l, mllm::SoftmaxOp op) {
 void addNNLowerings(LoweringTable &table) {
   table.add<mllm::EmbeddingOp>(lower);
   table.add<mllm::LinearOp>(lower);
+  table.add<mllm::HeadLinearOp>(lower);
   table.add<mllm::ExpertsOp>(lower);
   table.add<mllm::RMSNormOp>(lower);
   table.add<mllm::LayerNormOp>(lower);

@@ -244,7 +244,9 @@ private:
       maxSeqLen = facts.contextLength;
     auto type = llm::PagedKVCacheType::getChecked(
         [&] { return emitError(loc); }, &getContext(), element, facts.numLayers,
-        facts.numKVHeads, facts.headDim, int64_t(blockSize), maxSeqLen);
+        facts.numKVHeads, facts.headDim, int64_t(blockSize), maxSeqLen,
+        facts.valuesInKeys ? facts.valuesInKeys : facts.headDim,
+        facts.valuesInKeys > 0);
     if (!type)
       return failure();
     return type;

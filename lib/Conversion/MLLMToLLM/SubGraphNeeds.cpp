@@ -12,6 +12,7 @@
 
 #include "SubGraphNeeds.h"
 
+#include "llmir/Conversion/Dimensions.h"
 #include "llmir/Dialect/MLLM/TensorTypes.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -120,6 +121,15 @@ LogicalResult NeedsCollector::visitRotation(RoPEOp op, SubGraphNeeds &needs) {
   return success();
 }
 
+/// Whether heads of `keys` begin with those of `values`: they are concatenated
+/// from them and others.
+static bool startsWith(Value keys, Value values) {
+  auto concat = keys.getDefiningOp<ConcatOp>();
+  const int64_t rank = tensorType(keys).getRank();
+  return concat && dimOf(concat.getDim(), rank) == rank - 1 &&
+         concat.getParts().front() == values;
+}
+
 LogicalResult NeedsCollector::visitCache(KVCacheOp op, SubGraphNeeds &needs) {
   if (op.getLayout() != "bshd" || op.getQHead())
     return op.emitOpError("has the form of explicit attention (layout bhsd, "
@@ -132,14 +142,21 @@ LogicalResult NeedsCollector::visitCache(KVCacheOp op, SubGraphNeeds &needs) {
     return op.emitOpError()
            << "belongs to layer " << layer << ", but " << ModelFacts::attrName()
            << " specifies " << facts.numLayers << " layers";
-  for (Value value : {op.getK(), op.getV()}) {
+  const int64_t valueDim =
+      facts.valuesInKeys ? facts.valuesInKeys : facts.headDim;
+  for (auto [value, size] : {std::pair(op.getK(), facts.headDim),
+                             std::pair(op.getV(), valueDim)}) {
     ArrayRef<int64_t> shape = tensorType(value).getShape();
-    if (shape[1] != facts.numKVHeads || shape[2] != facts.headDim)
+    if (shape[1] != facts.numKVHeads || shape[2] != size)
       return op.emitOpError()
              << "stores " << shape[1] << " heads of size " << shape[2]
              << ", but " << ModelFacts::attrName() << " specifies "
-             << facts.numKVHeads << " heads of size " << facts.headDim;
+             << facts.numKVHeads << " heads of size " << size;
   }
+  if (facts.valuesInKeys && !startsWith(op.getK(), op.getV()))
+    return op.emitOpError("stores values that are not the first part of a "
+                          "concatenation, the keys, although ")
+           << ModelFacts::attrName() << " specifies that keys contain values";
   for (Operation *user : op->getUsers()) {
     int64_t numRead = llvm::count_if(user->getOperands(), [&](Value operand) {
       return operand.getDefiningOp() == op;

@@ -329,6 +329,7 @@ Rule TokenRules::apply() {
       .Case([&](PositionsOp) { return Rule(of(op->getOperand(0))); })
       .Case<LinearOp, RMSNormOp>(
           [&](auto each) { return keepBefore(each.getX(), 1); })
+      .Case([&](HeadLinearOp each) { return keepBefore(each.getX(), 2); })
       .Case([&](ExpertsOp experts) -> Rule {
         for (Value operand : {experts.getChosen(), experts.getWeights()})
           if (of(operand) != of(experts.getX()))

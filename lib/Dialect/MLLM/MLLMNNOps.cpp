@@ -199,6 +199,44 @@ LogicalResult LinearOp::canonicalize(LinearOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+LogicalResult HeadLinearOp::verify() {
+  RankedTensorType x = tensorType(getX()), result = tensorType(getResult());
+  // c3
+  if (x.getRank() < 2 || x.isDynamicDim(x.getRank() - 2))
+    return emitOpError() << "takes " << shapes::str(shapeOf(getX()))
+                         << ", expected a static number of heads before the "
+                            "last dimension";
+  if (result.getRank() != x.getRank() ||
+      result.isDynamicDim(result.getRank() - 1))
+    return emitOpError() << "yields " << shapes::str(shapeOf(getResult()))
+                         << " for " << shapes::str(shapeOf(getX()))
+                         << ", expected the same rank and a static last size";
+  if (failed(verifyLeading(*this, rowsOf(getX()), getResult())))
+    return failure();
+  // c4
+  if (x.getElementType() != result.getElementType() ||
+      deviceOf(x) != deviceOf(result))
+    return emitOpError() << "yields " << result << " for " << x
+                         << ", expected the same element type and device";
+  return success();
+}
+
+LogicalResult HeadLinearOp::verifySymbolUses(SymbolTableCollection &tables) {
+  ArrayRef<int64_t> x = tensorType(getX()).getShape();
+  if (x.size() < 2) // verify() has reported it.
+    return success();
+  // c1, c2
+  return verifyParameter(*this, getWeightAttr(), "weight",
+                         {x[x.size() - 2],
+                          tensorType(getResult()).getShape().back(), x.back()},
+                         tables);
+}
+
+std::optional<int64_t> HeadLinearOp::getFlops() {
+  return scaled(detail::numResultValues(*this),
+                {2, tensorType(getX()).getShape().back()});
+}
+
 LogicalResult ParamOp::verifySymbolUses(SymbolTableCollection &tables) {
   // c1, c2
   return verifyParameter(*this, getWeightAttr(), "parameter",

@@ -32,6 +32,7 @@ static constexpr Fact facts[] = {
     {"context_length", &ModelFacts::contextLength},
 };
 static constexpr StringLiteral architectureKey = "architecture";
+static constexpr StringLiteral valuesInKeysKey = "values_in_keys";
 
 /// Reads the dictionary; errors are reported at `op`.
 static FailureOr<ModelFacts> parseFacts(Operation *op, Attribute attr) {
@@ -61,6 +62,16 @@ static FailureOr<ModelFacts> parseFacts(Operation *op, Attribute attr) {
            << "'" << ModelFacts::attrName() << "' has 'num_heads' "
            << result.numHeads << ", expected a multiple of 'num_kv_heads' "
            << result.numKVHeads;
+  if (Attribute given = dictionary.get(valuesInKeysKey)) {
+    auto number = dyn_cast<IntegerAttr>(given);
+    if (!number || !number.getType().isInteger(64) || number.getInt() < 1 ||
+        number.getInt() > result.headDim)
+      return op->emitOpError()
+             << "'" << ModelFacts::attrName() << "' has '" << valuesInKeysKey
+             << "' " << given << ", expected an i64 from 1 to 'head_dim' "
+             << result.headDim;
+    result.valuesInKeys = number.getInt();
+  }
   return result;
 }
 
@@ -78,6 +89,9 @@ void ModelFacts::write(ModuleOp module) const {
   for (const Fact &fact : facts)
     entries.push_back(builder.getNamedAttr(
         fact.key, builder.getI64IntegerAttr(this->*fact.member)));
+  if (valuesInKeys > 0)
+    entries.push_back(builder.getNamedAttr(
+        valuesInKeysKey, builder.getI64IntegerAttr(valuesInKeys)));
   module->setAttr(attrName(), builder.getDictionaryAttr(entries));
 }
 

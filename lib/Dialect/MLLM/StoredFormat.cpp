@@ -69,7 +69,9 @@ problemOfStoredPlace(ArrayRef<int64_t> shape,
       return "has a 'slice' that is not [first row, rows of the stored tensor] "
              "of a vector, a matrix or the matrices of a stack, or these and "
              "[rows of a group, rows between the starts of groups]";
-    const int64_t own = shape.size() == 3 ? shape[1] : shape[0];
+    const int64_t own = shape.size() != 3 ? shape[0]
+                        : transposed      ? shape[2]
+                                          : shape[1];
     int64_t first = (*slice)[0], total = (*slice)[1], spanned = own;
     if (slice->size() == 4) {
       int64_t rows = (*slice)[2], stride = (*slice)[3], before = 0;
@@ -86,8 +88,10 @@ problemOfStoredPlace(ArrayRef<int64_t> shape,
              std::to_string(total) + "], which does not contain its " +
              std::to_string(own) + " rows";
   }
-  if (transposed && shape.size() != 2)
-    return "is 'transposed', which is only valid for a matrix";
+  if (transposed && shape.size() != 2 &&
+      (shape.size() != 3 || (slice && slice->size() != 2)))
+    return "is 'transposed', which is only valid for a matrix, or for a stack "
+           "of matrices of consecutive rows";
   return std::nullopt;
 }
 

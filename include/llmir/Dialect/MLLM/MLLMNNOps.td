@@ -134,6 +134,40 @@ def MLLM_LinearOp : MLLM_ParamOp<"linear", "1e-10"> {
   let hasCanonicalizeMethod = 1;
 }
 
+def MLLM_HeadLinearOp : MLLM_ParamOp<"head_linear", "1e-10"> {
+  let summary = "Linear projection of each head by its own matrix";
+  let description = [{
+    `result[t…][h][n] = sum over k of x[t…][h][k] * weight[h][n][k]`. As in
+    `mllm.linalg.linear`, x is rounded to bf16 if the weight is bf16.
+
+    Fails verification when
+    - c1: `weight` does not name an `mllm.tensor.register` of the module;
+    - c2: the weight is not [heads, last dimension of the result, last dimension
+      of `x`];
+    - c3: the shape of the result is not that of `x` with another static last
+      size, or `x` has no static number of heads before its last dimension;
+    - c4: operand and result differ in element type or device.
+
+    Example:
+
+    ```mlir
+    %y = mllm.linalg.head_linear %x, @kv_b_proj.v.weight : tensor<?x16x512xf32> -> tensor<?x16x128xf32>
+    ```
+  }];
+  let arguments = (ins
+    Arg<MLLM_FloatTensor, "activations […, heads, in]">:$x,
+    Arg<FlatSymbolRefAttr, "a matrix for each head [heads, out, in]">:$weight
+  );
+  let results = (outs Res<MLLM_FloatTensor, "activations […, heads, out]">:$result);
+  let extraClassDeclaration = commonDeclaration # [{
+    std::optional<int64_t> getFlops();
+  }];
+  let assemblyFormat = [{
+    $x `,` $weight attr-dict `:` type($x) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
 def MLLM_ParamOp : MLLM_ParamOp<"param", "0"> {
   let summary = "Model parameter as a value";
   let description = [{

@@ -110,7 +110,8 @@ def MLLMProgram_WeightOp : MLLM_ProgramOp<"weight", [Symbol]> {
     - c3: `slice` is not a pair with 0 <= first and first + rows <= total, or
       four numbers as in mllm.tensor.register, or the tensor is not a vector, a
       matrix or a stack of matrices;
-    - c4: the tensor is `transposed` but not a matrix.
+    - c4: the tensor is `transposed` but neither a matrix nor a stack of
+      matrices, or a stack with a slice in groups.
 
     Example:
     ```mlir

@@ -45,7 +45,9 @@ def MLLM_RegisterOp : MLLM_Op<"tensor.register", [
     GPT-NeoX stores queries, keys and values together for each head.
     With `transposed`, the stored matrix is [columns, rows], and the slice
     applies to its columns: GPT-2 stores queries, keys and values in one tensor
-    [columns, 3 * columns].
+    [columns, 3 * columns]. So is each matrix of a stack, whose slice then
+    consists of consecutive rows of the stored matrix: DeepSeek-V2 stores the
+    matrices [columns, rows] of keys and those of values together for each head.
 
     Fails verification when
     - c1: the type is neither a ranked tensor of f32, f16 or bf16 nor an
@@ -58,7 +60,8 @@ def MLLM_RegisterOp : MLLM_Op<"tensor.register", [
     - c6: `slice` does not have two elements with 0 <= first and first + rows <=
       total, or four such that whole groups of 1 <= n <= stride rows are the
       rows, or the tensor is not a vector, a matrix or a stack of matrices;
-    - c7: `transposed` is given for a tensor that is not a matrix.
+    - c7: `transposed` is given for a tensor that is neither a matrix nor a
+      stack of matrices, or for a stack with a slice in groups.
 
     Example:
 

@@ -29,6 +29,9 @@ struct ModelFacts {
   int64_t intermediateSize = 0;
   int64_t vocabSize = 0;     ///< Embedding rows and logit columns.
   int64_t contextLength = 0; ///< Context length in tokens of the training.
+  /// Elements of a value, which are the first ones of its key; 0: values are
+  /// stored beside keys. Absent from the attribute if it is 0.
+  int64_t valuesInKeys = 0;
 
   /// Reads the attribute of the module; emits an error at the module and fails
   /// if it is absent or incomplete.

@@ -37,6 +37,21 @@ LogicalResult MoERouteOp::inferReturnTypes(MLIRContext *context,
   return success();
 }
 
+LogicalResult HeadLinearOp::verify() {
+  ArrayRef<int64_t> x = getX().getType().getShape();
+  ArrayRef<int64_t> weight = getWeightShape(getWeight().getType());
+  RankedTensorType result = getResult().getType();
+  if (!sizesAgree(weight[0], x[1]) || !sizesAgree(weight[2], x[2])) // c1
+    return emitOpError() << "has heads of shape " << shapeToString(x)
+                         << ", but weights of shape " << shapeToString(weight);
+  if (!shapesAgree(result.getShape(), {x[0], x[1], weight[1]}) ||
+      result.getElementType() != getX().getType().getElementType()) // c2
+    return emitOpError() << "has a result of type " << result
+                         << " for heads of type " << getX().getType()
+                         << " and weights of shape " << shapeToString(weight);
+  return verifyHasScales(*this, getWeight().getType()); // c3
+}
+
 LogicalResult MoEFFNOp::verify() {
   ArrayRef<int64_t> x = getX().getType().getShape();
   ArrayRef<int64_t> experts = getExperts().getType().getShape();

@@ -22,20 +22,26 @@
 using namespace mlir;
 using namespace mlir::llm;
 
-/// `, valueDim = V` after the other parameters of a cache, if V differs from
-/// headDim.
+/// After the other parameters of a cache, `, valueDim = V` if V differs from
+/// headDim, or `, valuesInKeys = V`.
 static ParseResult parseValueDim(AsmParser &parser, int64_t &valueDim,
-                                 int64_t headDim) {
+                                 bool &valuesInKeys, int64_t headDim) {
   valueDim = headDim;
+  valuesInKeys = false;
   if (failed(parser.parseOptionalComma()))
     return success();
-  return failure(parser.parseKeyword("valueDim") || parser.parseEqual() ||
-                 parser.parseInteger(valueDim));
+  if (succeeded(parser.parseOptionalKeyword("valuesInKeys")))
+    valuesInKeys = true;
+  else if (failed(parser.parseKeyword("valueDim")))
+    return failure();
+  return failure(parser.parseEqual() || parser.parseInteger(valueDim));
 }
 
 static void printValueDim(AsmPrinter &printer, int64_t valueDim,
-                          int64_t headDim) {
-  if (valueDim != headDim)
+                          bool valuesInKeys, int64_t headDim) {
+  if (valuesInKeys)
+    printer << ", valuesInKeys = " << valueDim;
+  else if (valueDim != headDim)
     printer << ", valueDim = " << valueDim;
 }
 
@@ -57,7 +63,7 @@ LogicalResult
 PagedKVCacheType::verify(function_ref<InFlightDiagnostic()> emitError,
                          Type elementType, int64_t numLayers, int64_t numHeads,
                          int64_t headDim, int64_t blockSize, int64_t maxSeqLen,
-                         int64_t valueDim) {
+                         int64_t valueDim, bool valuesInKeys) {
   if (!elementType.isF16() && !elementType.isBF16() && !elementType.isF32() &&
       !elementType.isSignlessInteger(8)) // c1
     return emitError()
@@ -80,8 +86,11 @@ PagedKVCacheType::verify(function_ref<InFlightDiagnostic()> emitError,
   int64_t least = 32 / elementType.getIntOrFloatBitWidth();
   if (blockSize < least) // c3
     return emitError() << "cache blockSize must be at least " << least
-                       << " for elements of type " << elementType << ", not "
+                                   << " for elements of type " << elementType << ", not "
                        << blockSize;
+  if (valuesInKeys && valueDim > headDim) // c4
+    return emitError() << "cache has values of " << valueDim
+                       << " elements in keys of " << headDim;
   return success();
 }
 

@@ -62,7 +62,7 @@ PagedKVCache::PagedKVCache(int64_t numLayers, int64_t numHeads, int64_t headDim,
                            KVElementType elementType,
                            const PagedKVCacheOptions &options)
     : layout{numHeads, headDim, blockSize, ::llmir::kvStoredBytes(elementType),
-             options.valueDim},
+             options.valueDim, options.valuesInKeys},
       layers(numLayers), longest(maxSeqLen), type(elementType) {
   constructed = initialize(options);
 }
@@ -91,6 +91,11 @@ Status PagedKVCache::checkGeometry() const {
                         std::to_string(size.value),
                     "give a number from 1 to " + std::to_string(size.most));
   // As PagedKVCacheType requires.
+  if (layout.valuesInKeys && layout.valueDim() > layout.headDim)
+    return Status(StatusCode::InvalidArgument,
+                  "KV cache: values of " + std::to_string(layout.valueDim()) +
+                      " elements in keys of " + std::to_string(layout.headDim),
+                  "give at most as many elements as keys have");
   const int64_t least = layout.cellElements();
   if (layout.blockSize < least ||
       (layout.blockSize & (layout.blockSize - 1)) != 0)

@@ -62,6 +62,8 @@ static void storeElements(const KVBlockLayout &layout, uint8_t *block,
                   sizeof(Bits));
     };
   };
+  if (layout.valuesInKeys)
+    return forEachElement(layout, token, mover(keys), [](auto...) {});
   forEachElement(layout, token, mover(keys), mover(values));
 }
 
@@ -140,6 +142,8 @@ static void quantizeToken(const KVBlockLayout &layout, uint8_t *block,
       quantizeRow(block, scale, dims, source + first, offset);
     };
   };
+  if (layout.valuesInKeys)
+    return forEachRow(layout, token, mover(keys), [](auto...) {});
   forEachRow(layout, token, mover(keys), mover(values));
 }
 

@@ -24,7 +24,8 @@ PagedKVCacheType mlir::llm::withBlockSize(PagedKVCacheType type,
   return PagedKVCacheType::get(type.getContext(), type.getElementType(),
                                type.getNumLayers(), type.getNumHeads(),
                                type.getHeadDim(), blockSize,
-                               type.getMaxSeqLen(), type.getValueDim());
+                               type.getMaxSeqLen(), type.getValueDim(),
+                               type.getValuesInKeys());
 }
 
 //===----------------------------------------------------------------------===//
@@ -39,6 +40,7 @@ static int64_t getHeadBytes(PagedKVCacheType type, int64_t blockSize) {
   layout.blockSize = blockSize;
   layout.elementBytes = type.getElementType().getIntOrFloatBitWidth() / 8;
   layout.valueHeadDim = type.getValueDim();
+  layout.valuesInKeys = type.getValuesInKeys();
   return layout.headBytes();
 }
 

@@ -144,7 +144,7 @@ void TensorParallel::divideCacheTypes() {
     return PagedKVCacheType::get(
         type.getContext(), type.getElementType(), type.getNumLayers(),
         type.getNumHeads() / numRanks, type.getHeadDim(), type.getBlockSize(),
-        type.getMaxSeqLen(), type.getValueDim());
+        type.getMaxSeqLen(), type.getValueDim(), type.getValuesInKeys());
   });
   replacer.recursivelyReplaceElementsIn(module, /*replaceAttrs=*/true,
                                         /*replaceLocs=*/false,

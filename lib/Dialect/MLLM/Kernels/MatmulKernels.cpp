@@ -73,6 +73,49 @@ LogicalResult LinearOp::verifyRegions() {
 }
 
 //===----------------------------------------------------------------------===//
+// HeadLinearOp
+//===----------------------------------------------------------------------===//
+
+WorkDivision HeadLinearOp::getWorkDivision() {
+  return WorkDivision::columns(getOver(), getHeads() * getRows());
+}
+
+std::optional<WorkDivision> HeadLinearOp::getDivisionOf(OpOperand &operand) {
+  if (&operand == &getOutMutable())
+    return getWorkDivision();
+  return std::nullopt;
+}
+
+SmallVector<WeightNeed> HeadLinearOp::getWeightNeeds() {
+  return {{getWeightMutable().getOperandNumber(),
+           getFormat(),
+           {static_cast<int64_t>(getHeads()), static_cast<int64_t>(getRows()),
+            static_cast<int64_t>(getColumns())}}};
+}
+
+LogicalResult HeadLinearOp::verify() {
+  const int64_t heads = getHeads(), rows = getRows(), columns = getColumns();
+  FailureOr<PackedMatrix> matrix =
+      verifyMatrix(*this, getFormat(), rows, columns, getSegment()); // c1, c2
+  if (failed(matrix))
+    return failure();
+  if (rows % kTileColumns != 0 || columns % kTileColumns != 0) // c3
+    return emitOpError("has matrices of ")
+           << rows << " x " << columns << ", expected multiples of "
+           << kTileColumns;
+  const int64_t bytes = saturatingProduct(heads, matrix->bytes);
+  if (bytes == INT64_MAX) // c4
+    return emitOpError("has ") << heads << " matrices of " << matrix->bytes
+                               << " bytes, which exceeds the address space";
+  if (failed(verifyWeight(*this, "weight", getWeight(), bytes))) // c4
+    return failure();
+  return verifyRows(
+      *this,
+      {{"x", getX(), saturatingProduct(heads, matrix->inputColumns)}, // c5
+       {"out", getOut(), saturatingProduct(heads, rows)}});
+}
+
+//===----------------------------------------------------------------------===//
 // PackIntegersOp
 //===----------------------------------------------------------------------===//
 

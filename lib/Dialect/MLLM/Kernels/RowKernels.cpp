@@ -238,10 +238,11 @@ LogicalResult QuantizeRowsOp::verify() {
            << padded
            << " bytes, expected segments that divide the groups and fit into "
               "whole words";
-  return verifyRows(*this,
-                    {{"x", getX(), columns}, // c2
-                     {"out", getOut(),
-                      QuantizedRowLayout{columns, segment, padded}.words()}});
+  const int64_t parts = getParts();
+  const int64_t words = QuantizedRowLayout{columns, segment, padded}.words();
+  return verifyRows(
+      *this, {{"x", getX(), saturatingProduct(parts, columns)}, // c2
+              {"out", getOut(), saturatingProduct(parts, words)}});
 }
 
 //===----------------------------------------------------------------------===//

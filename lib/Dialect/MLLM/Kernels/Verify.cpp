@@ -377,6 +377,9 @@ LogicalResult verifyCache(Operation *op, const CacheGeometry &geometry) {
     return op->emitOpError("has block size ")
            << geometry.blockSize << ", which is not a multiple of the " << cell
            << " elements in a cell of the cache";
+  if (geometry.valuesInKeys && geometry.valueDim > geometry.headDim)
+    return op->emitOpError("has values of ")
+           << geometry.valueDim << " elements in keys of " << geometry.headDim;
   return success();
 }
 

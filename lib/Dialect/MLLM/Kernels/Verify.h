@@ -125,7 +125,7 @@ template <typename Op> CacheGeometry geometryOf(Op op) {
   return {op.getKvFormat(), static_cast<int64_t>(op.getKvHeads()),
           static_cast<int64_t>(op.getHeadDim()),
           static_cast<int64_t>(op.getValueDim()),
-          static_cast<int64_t>(op.getBlockSize())};
+          static_cast<int64_t>(op.getBlockSize()), op.getValuesInKeys()};
 }
 
 } // namespace llmir::mllm::kernel

@@ -24,8 +24,8 @@ def MLLMKernel_AppendKVOp : MLLM_KernelOp<"append_kv", ["getCacheGeometry", "get
     Divided by columns, in whole KV heads.
 
     Fails verification when:
-    - c1: the cache format is unknown, or the block size is not a multiple of
-      the values in a cell of the cache;
+    - c1: the cache format is unknown, the block size is not a multiple of the
+      values in a cell of the cache, or values in keys are longer than these;
     - c2: a buffer has fewer columns than its heads need, or is not padded to
       whole tiles.
 
@@ -42,7 +42,8 @@ def MLLMKernel_AppendKVOp : MLLM_KernelOp<"append_kv", ["getCacheGeometry", "get
     Arg<MLLM_Size, "KV heads">:$kv_heads,
     Arg<MLLM_Size, "elements of a key">:$head_dim,
     Arg<MLLM_Size, "elements of a value">:$value_dim,
-    Arg<MLLM_Size, "tokens of a block">:$block_size);
+    Arg<MLLM_Size, "tokens of a block">:$block_size,
+    Arg<UnitAttr, "values are the first elements of keys and are not stored">:$values_in_keys);
   let assemblyFormat = [{
     `ins` `(` $keys `,` $values `:` type($keys) `,` type($values) `)` attr-dict
   }];
@@ -61,8 +62,8 @@ def MLLMKernel_LookupKVOp : MLLM_KernelOp<"lookup_kv", ["getCacheGeometry", "get
     zero. Divided by KV heads.
 
     Fails verification when:
-    - c1: the cache format is unknown, or the block size is not a multiple of
-      the values in a cell of the cache;
+    - c1: the cache format is unknown, the block size is not a multiple of the
+      values in a cell of the cache, or values in keys are longer than these;
     - c2: a buffer has fewer columns than its heads need, or is not padded to
       whole tiles.
 
@@ -80,6 +81,7 @@ def MLLMKernel_LookupKVOp : MLLM_KernelOp<"lookup_kv", ["getCacheGeometry", "get
     Arg<MLLM_Size, "elements of a key">:$head_dim,
     Arg<MLLM_Size, "elements of a value">:$value_dim,
     Arg<MLLM_Size, "tokens of a block">:$block_size,
+    Arg<UnitAttr, "values are the first elements of keys and are not stored">:$values_in_keys,
     Arg<MLLM_Size, "tokens per sequence">:$rows);
   let assemblyFormat = [{
     `outs` `(` $keys `,` $values `:` type($keys) `,` type($values) `)` attr-dict
@@ -94,6 +96,7 @@ defvar MLLM_AttentionAttributes = (ins
     Arg<MLLM_Size, "elements of a key">:$head_dim,
     Arg<MLLM_Size, "elements of a value">:$value_dim,
     Arg<MLLM_Size, "tokens of a block">:$block_size,
+    Arg<UnitAttr, "values are the first elements of keys and are not stored">:$values_in_keys,
     Arg<F64Attr, "factor on the product of query and key">:$scale,
     Arg<DefaultValuedAttr<BoolAttr, "true">, "tokens attend only to keys up to their own position">:$causal,
     Arg<DefaultValuedAttr<I64Attr, "0">, "number of keys that a token attends to, up to its own; 0: all">:$window,
@@ -128,8 +131,8 @@ def MLLMKernel_PagedAttentionOp : MLLM_AttentionKernelOp<"paged_attention",
     `merge_attention` combines them. Divided by the cost of items.
 
     Fails verification when:
-    - c1: the cache format is unknown, or the block size is not a multiple of
-      the values in a cell of the cache;
+    - c1: the cache format is unknown, the block size is not a multiple of the
+      values in a cell of the cache, or values in keys are longer than these;
     - c2: the KV heads do not divide the heads, a head has more than 4096
       elements, or the window is negative;
     - c3: the number of ALiBi slopes is not that of the heads;
@@ -166,8 +169,8 @@ def MLLMKernel_MergeAttentionOp : MLLM_AttentionKernelOp<"merge_attention"> {
     nothing in other steps. Divided by pairs of a token and a head.
 
     Fails verification when:
-    - c1: the cache format is unknown, or the block size is not a multiple of
-      the values in a cell of the cache;
+    - c1: the cache format is unknown, the block size is not a multiple of the
+      values in a cell of the cache, or values in keys are longer than these;
     - c2: the KV heads do not divide the heads, a head has more than 4096
       elements, or the window is negative;
     - c3: the number of ALiBi slopes is not that of the heads;

@@ -133,6 +133,8 @@ struct WeightNeed {
 struct CacheGeometry {
   llvm::StringRef format; ///< Element type of the cache, a name of KVFormat.
   int64_t kvHeads, headDim, valueDim, blockSize;
+  /// Values are the first elements of keys and are not stored.
+  bool valuesInKeys = false;
 };
 
 } // namespace llmir::mllm::kernel

@@ -71,6 +71,48 @@ def MLLMKernel_LinearOp : MLLM_KernelOp<"linear",
   }];
 }
 
+def MLLMKernel_HeadLinearOp : MLLM_KernelOp<"head_linear",
+    ["getWeightNeeds", "getDivisionOf"]> {
+  let summary = "Multiplies the heads of rows by packed matrices";
+  let description = [{
+    y_h = x_h W_h^T for each head h. The heads of a row of `out` follow each
+    other, and so do those of `x`, where each head is stored as a row of `linear`
+    with the same format and segment. Divided by columns of the result.
+
+    Fails verification when:
+    - c1: the format is unknown or a GGUF block format, whose packed form has a
+      different name;
+    - c2: there are segments, but the weights are not integers of at most 8
+      bits, or the segments do not divide their groups into whole lines, or an
+      i32 cannot hold the sum of a segment;
+    - c3: the rows or columns of a matrix are not a multiple of 16;
+    - c4: the weight has fewer bytes than the kernel reads, or its size
+      overflows;
+    - c5: a buffer has fewer columns than the kernel needs, or is not padded to
+      whole tiles.
+
+    Example:
+    ```mlir
+    mllm.kernel.head_linear weights(%w : memref<16384xi8>) ins(%x : memref<512x128xf32>)
+        outs(%y : memref<512x64xf32>) {format = "bf16", heads = 4, rows = 16, columns = 64}
+    ```
+  }];
+  let arguments = (ins
+    Arg<MLLM_PackedWeight, "the matrices [heads, rows, columns], packed (tiles16), in sequence", [MemRead]>:$weight,
+    Arg<MLLM_F32Rows, "[tokens, heads * columns], stored as the format requires", [MemRead]>:$x,
+    Arg<MLLM_F32Rows, "[tokens, heads * rows]", [MemWrite]>:$out,
+    Arg<StrAttr, "storage format of the packed weights">:$format,
+    Arg<MLLM_Size, "number of heads">:$heads,
+    Arg<MLLM_Size, "rows of a matrix (N)">:$rows,
+    Arg<MLLM_Size, "columns of a matrix (K)">:$columns,
+    Arg<OptionalAttr<MLLM_Size>, "elements of x whose products are accumulated as integers">:$segment,
+    Arg<MLLM_OverAttr, "the rows that the kernel processes">:$over);
+  let assemblyFormat = [{
+    (`over` $over^)? `weights` `(` $weight `:` type($weight) `)` `ins` `(` $x `:` type($x) `)`
+    `outs` `(` $out `:` type($out) `)` attr-dict
+  }];
+}
+
 def MLLMKernel_PackIntegersOp : MLLM_KernelOp<"pack_integers"> {
   let summary = "Packs a computed matrix of integers as a weight";
   let description = [{

@@ -251,7 +251,8 @@ def MLLMKernel_QuantizeRowsOp : MLLM_LocalKernelOp<"quantize_rows", ["getRowsOf"
     f32. Rows are written as a `QuantizedRowLayout` of `segment` (which divides
     the group, or holds a whole row) and `padded`, as required by `linear`.
     `choices` is the number of rows per token: the places of a mixture of
-    experts. Divided by rows.
+    experts. With `parts`, a row consists of as many parts of `columns` elements,
+    heads, each of which is written as a row. Divided by rows.
 
     Fails verification when:
     - c1: the segments do not divide the groups, or do not fit into `padded`
@@ -266,13 +267,14 @@ def MLLMKernel_QuantizeRowsOp : MLLM_LocalKernelOp<"quantize_rows", ["getRowsOf"
     ```
   }];
   let arguments = (ins
-    Arg<MLLM_F32Rows, "[rows, columns]", [MemRead]>:$x,
-    Arg<MLLM_F32Rows, "[rows, words of a quantized row]", [MemWrite]>:$out,
-    Arg<MLLM_Size, "elements of a row">:$columns,
+    Arg<MLLM_F32Rows, "[rows, parts * columns]", [MemRead]>:$x,
+    Arg<MLLM_F32Rows, "[rows, parts * words of a quantized row]", [MemWrite]>:$out,
+    Arg<MLLM_Size, "elements of a part of a row">:$columns,
     Arg<MLLM_Size, "adjacent elements that share a scale">:$group,
     Arg<MLLM_Size, "elements whose products are accumulated as integers">:$segment,
     Arg<MLLM_Size, "bytes of a segment, padded">:$padded,
     Arg<DefaultValuedAttr<MLLM_Size, "1">, "rows per row of the row space">:$choices,
+    Arg<DefaultValuedAttr<MLLM_Size, "1">, "parts of a row">:$parts,
     Arg<MLLM_OverAttr, "the rows that the kernel processes">:$over);
   let assemblyFormat = [{
     (`over` $over^)? `ins` `(` $x `:` type($x) `)` `outs` `(` $out `:` type($out) `)` attr-dict

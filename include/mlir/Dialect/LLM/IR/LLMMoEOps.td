@@ -20,9 +20,33 @@ def LLM_QuantizedStack : DialectType<LLM_Dialect,
     CPred<"::llvm::isa<::mlir::llm::QuantizedTensorType>($_self) && "
           "::llvm::cast<::mlir::llm::QuantizedTensorType>($_self).getRank() == 3">,
     "quantized tensor of rank 3", "::mlir::llm::QuantizedTensorType">;
-/// One matrix of weights per expert.
+/// One matrix of weights per expert, or per head.
 def LLM_ExpertWeights : AnyTypeOf<[LLM_FloatTensorOfRank<[3]>, LLM_QuantizedStack],
                                   "one matrix of weights per expert">;
+
+def LLM_HeadLinearOp : LLM_PositionalOp<"head_linear", [Pure]> {
+  let summary = "Linear projection of each head by its own matrix";
+  let description = [{
+    `result[t, h, n] = Σ_k x[t, h, k] · weight[h, n, k]`: `llm.linear` for each
+    head. Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434) maps
+    queries to the latent space, and latents to values, in this way.
+
+    Fails verification when
+    - c1: H or K of `weight` differs from that of `x`;
+    - c2: the result is not `[T, H, N]` with the element type of `x`;
+    - c3: quantized weights have no `format` and therefore no scales.
+
+    Example:
+    ```mlir
+    %y = llm.head_linear %x, %w : (tensor<?x4x64xf32>, tensor<4x32x64xbf16>) -> tensor<?x4x32xf32>
+    ```
+  }];
+  let arguments = (ins
+    Arg<LLM_FloatTensorOfRank<[3]>, "Inputs [T, H, K]">:$x,
+    Arg<LLM_ExpertWeights, "Weights [H, N, K]">:$weight);
+  let results = (outs Res<LLM_FloatTensorOfRank<[3]>, "Outputs [T, H, N]">:$result);
+  let hasVerifier = 1;
+}
 
 def LLM_MoERouteOp : LLM_PositionalOp<"moe_route", [Pure, InferTypeOpAdaptor]> {
   let summary = "Select the top-k experts of each token and their weights";

@@ -28,12 +28,16 @@ def LLM_PagedKVCacheType : LLM_Type<"PagedKVCache", "paged_kv_cache"> {
     ```mlir
     !llm.paged_kv_cache<elementType, numLayers, numHeads, headDim, blockSize, maxSeqLen>
     !llm.paged_kv_cache<elementType, …, maxSeqLen, valueDim = V>
+    !llm.paged_kv_cache<elementType, …, maxSeqLen, valuesInKeys = V>
     ```
     Storage for the keys and values of a model. A block holds `blockSize`
     consecutive tokens of one sequence in one layer. The block table of a
     sequence lists its blocks in order; the blocks need not be contiguous, and a
     sequence of n tokens occupies ⌈n / blockSize⌉ of them. Value heads have
-    `headDim` elements, or `valueDim` if it is given.
+    `headDim` elements, or `valueDim` if it is given. With `valuesInKeys`, each
+    value is the first V elements of its key, as in multi-head latent attention
+    (DeepSeek-V2, arXiv:2405.04434), and only keys are stored: the values of an
+    append must be these elements.
 
     An i8 cache has one scale per head and token: scale = max|x| / 127 over the
     elements of the head, q = clamp(roundeven(x / scale), -127, 127), and reads
@@ -49,7 +53,8 @@ def LLM_PagedKVCacheType : LLM_Type<"PagedKVCache", "paged_kv_cache"> {
     - c1: the element type is not f16, bf16, f32 or i8;
     - c2: an integer parameter is not positive;
     - c3: `blockSize` is not a power of two, or `blockSize` elements occupy less
-      than 4 bytes.
+      than 4 bytes;
+    - c4: `valuesInKeys` exceeds `headDim`.
 
     Example: `!llm.paged_kv_cache<f16, 12, 16, 64, 16, 4096>`
   }];
@@ -60,11 +65,12 @@ def LLM_PagedKVCacheType : LLM_Type<"PagedKVCache", "paged_kv_cache"> {
     AttrOrTypeParameter<"int64_t", "Number of elements of a key head">:$headDim,
     AttrOrTypeParameter<"int64_t", "Number of tokens per block">:$blockSize,
     AttrOrTypeParameter<"int64_t", "Maximum number of tokens of a sequence">:$maxSeqLen,
-    AttrOrTypeParameter<"int64_t", "Number of elements of a value head">:$valueDim
+    AttrOrTypeParameter<"int64_t", "Number of elements of a value head">:$valueDim,
+    AttrOrTypeParameter<"bool", "Whether values are the first elements of keys">:$valuesInKeys
   );
   let assemblyFormat = [{
     `<` $elementType `,` $numLayers `,` $numHeads `,` $headDim `,` $blockSize
-    `,` $maxSeqLen `` custom<ValueDim>($valueDim, ref($headDim)) `>`
+    `,` $maxSeqLen `` custom<ValueDim>($valueDim, $valuesInKeys, ref($headDim)) `>`
   }];
   let builders = [
     // Value heads have as many elements as key heads.
@@ -72,7 +78,7 @@ def LLM_PagedKVCacheType : LLM_Type<"PagedKVCache", "paged_kv_cache"> {
                      "int64_t":$numHeads, "int64_t":$headDim,
                      "int64_t":$blockSize, "int64_t":$maxSeqLen), [{
       return $_get($_ctxt, elementType, numLayers, numHeads, headDim, blockSize,
-                   maxSeqLen, /*valueDim=*/headDim);
+                   maxSeqLen, /*valueDim=*/headDim, /*valuesInKeys=*/false);
     }]>
   ];
   let extraClassDeclaration = [{

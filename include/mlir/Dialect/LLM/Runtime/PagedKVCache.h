@@ -70,6 +70,9 @@ struct PagedKVCacheOptions {
   int64_t numBlocks = 0;
   /// Head size of V; 0: the same as K's.
   int64_t valueDim = 0;
+  /// V is the first elements of K and is not stored: callers that store tokens
+  /// pass it nevertheless.
+  bool valuesInKeys = false;
   /// Surround each layer with unreadable pages, so that stray accesses fault.
   /// For tests.
   bool guardPages = false;
