@@ -57,6 +57,40 @@ double yarnMagnitude(double factor, double scale) {
   return factor > 1 ? 0.1 * scale * std::log(factor) + 1 : 1;
 }
 
+Status setLatentSizes(ModelConfig &config, const LatentSizes &sizes,
+                      const FieldFailure &failure) {
+  const LatentConfig &latent = config.latent;
+  // Kernels multiply heads by whole tiles.
+  constexpr int64_t tile = 16;
+  const std::pair<const std::string &, int64_t> multiples[] = {
+      {sizes.names.rank, latent.rank},
+      {sizes.names.plainDim, latent.plainDim},
+      {sizes.names.valueDim, latent.valueDim}};
+  for (const auto &[name, size] : multiples)
+    if (size % tile != 0)
+      return failure(StatusCode::Unsupported, name,
+                     "gives latent attention parts of " +
+                         std::to_string(size) +
+                         " elements; multiples of 16 are supported");
+  if (sizes.rotaryDim % 2 != 0)
+    return failure(StatusCode::InvalidFile, sizes.names.rotaryDim,
+                   "is " + std::to_string(sizes.rotaryDim) +
+                       "; expected an even number");
+  config.numKVHeads = 1;
+  config.headDim = latent.rank + sizes.rotaryDim;
+  config.rotaryDim = sizes.rotaryDim;
+  config.valuesInKeys = latent.rank;
+  config.attentionScale =
+      1 / std::sqrt(static_cast<double>(latent.plainDim + sizes.rotaryDim));
+  return Status::ok();
+}
+
+void scaleLatentScores(ModelConfig &config, float tenth) {
+  const double magnitude =
+      yarnMagnitude(config.ropeScaling.factor, 10.0 * tenth);
+  config.attentionScale *= magnitude * magnitude;
+}
+
 static std::string text(double value) { return describeJson(value); }
 
 static Status checkHeads(ModelConfig &config, const ConfigFieldNames &names,

@@ -47,6 +47,25 @@ using FieldFailure = std::function<Status(StatusCode, const std::string &field,
 Status completeAndCheck(ModelConfig &config, const ConfigFieldNames &names,
                         const FieldFailure &failure);
 
+/// What both formats specify about latent attention, besides
+/// ModelConfig::latent.
+struct LatentSizes {
+  int64_t rotaryDim = 0; ///< Elements of a key that are rotated.
+  /// The names of the fields, for messages.
+  struct {
+    std::string rank, plainDim, valueDim, rotaryDim;
+  } names;
+};
+
+/// Derives the sizes of the cache and the scale of scores from those of latent
+/// attention, or reports the field that is not supported.
+Status setLatentSizes(ModelConfig &config, const LatentSizes &sizes,
+                      const FieldFailure &failure);
+/// Multiplies the scale of scores by the square of YaRN's magnitude, as
+/// DeepSeek's models do. `tenth` is a tenth of mscale_all_dim, as f32 as in
+/// GGUF, so that a model computes the same from both formats.
+void scaleLatentScores(ModelConfig &config, float tenth);
+
 /// What is wrong with the groups of experts, as the end of a sentence about
 /// their number; empty if they divide the experts and suffice for a token.
 std::string problemOfGroups(const ExpertsConfig &experts);

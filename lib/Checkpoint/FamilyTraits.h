@@ -48,6 +48,7 @@ struct FamilyTraits {
     /// The weights of a token's experts are divided by their sum, where the
     /// file does not specify it.
     NormalizesExperts = 1 << 19,
+    HasLatents = 1 << 24, ///< Multi-head latent attention.
   };
 
   std::string_view modelType; ///< Of config.json.

@@ -236,6 +236,8 @@ Status GGUFConfig::readWindowedLayers(std::vector<bool> &windowed) const {
 //===----------------------------------------------------------------------===//
 
 Status GGUFConfig::readHeads() {
+  if (has(Trait::HasLatents))
+    return readLatentAttention();
   LLMIR_ASSIGN_OR_RETURN(
       config.numHeads, sameInEveryLayer(key("attention.head_count"), maxHeads));
   config.numKVHeads = config.numHeads;
@@ -320,6 +322,8 @@ Status GGUFConfig::readVocabulary() {
 Status GGUFConfig::readRope() {
   LLMIR_ASSIGN_OR_RETURN(config.ropeTheta,
                          metadata.numberOr(key("rope.freq_base"), 10000.0));
+  if (config.latent.rank > 0)
+    return readRopeScaling();
   int64_t headDim =
       config.headDim ? config.headDim : config.hiddenSize / config.numHeads;
   LLMIR_ASSIGN_OR_RETURN(
@@ -389,8 +393,14 @@ Status GGUFConfig::readYarn() {
   LLMIR_ASSIGN_OR_RETURN(
       scaleOfAll,
       metadata.numberOr(key("rope.scaling.yarn_log_multiplier"), 0.0));
-  if (scaleOfAll != 0)
+  if (config.architecture == "deepseek2") {
+    // A tenth of it, for a model whose other scale is the same.
+    if (scaleOfAll != 0)
+      usual = 1;
+    scaleLatentScores(config, static_cast<float>(scaleOfAll));
+  } else if (scaleOfAll != 0) {
     usual /= yarnMagnitude(scaling.factor, scaleOfAll);
+  }
   // Converters write the whole factor, as attention_factor in config.json.
   double factor;
   LLMIR_ASSIGN_OR_RETURN(

@@ -41,6 +41,8 @@ private:
   Status readWindowedLayers(std::vector<bool> &windowed) const;
   Status readHeads();
   Status checkGPT2Heads() const;
+  Status readLatentAttention();
+  Status checkLatentCache() const;
   Status readVocabulary();
   Status readRope();
   Status readRopeScaling();

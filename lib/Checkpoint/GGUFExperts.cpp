@@ -60,10 +60,16 @@ Status GGUFConfig::readExpertWeights() {
   const std::string gating = key("expert_gating_func");
   int64_t function;
   LLMIR_ASSIGN_OR_RETURN(function, metadata.integerOr(gating, 0));
+  // DeepSeek-V2 and later models have one architecture, and early files of the
+  // latter lack the key. Only their choice has a bias.
+  if (function == 0 && has(Trait::HasLatents) && experts.hasChoiceBias)
+    function = 2;
   if (function < 0 || function > 3)
     return unsupported(gating, "is " + std::to_string(function),
                        "supported: 1 (softmax), 2 (sigmoid), 3 (softmax over "
                        "the chosen experts)");
+  if (function != 2 && has(Trait::HasLatents))
+    experts.groupScores = 1; // DeepSeek-V2
   experts.scores =
       function == 2 ? ExpertsConfig::Sigmoid : ExpertsConfig::Softmax;
   LLMIR_ASSIGN_OR_RETURN(

@@ -181,6 +181,8 @@ Status HuggingFaceConfig::readRope() {
       return scaling.takeStatus();
     LLMIR_RETURN_IF_ERROR(readRopeScaling(*scaling, /*typeRequired=*/true));
   }
+  if (config.latent.rank > 0)
+    return Status::ok(); // Specified by the sizes of latent attention.
   const int64_t headDim =
       config.headDim ? config.headDim : config.hiddenSize / config.numHeads;
   config.rotaryDim = static_cast<int64_t>(static_cast<double>(headDim) * share);
@@ -296,6 +298,8 @@ Status HuggingFaceConfig::readYarn(const JsonReader &rope) {
   double factor;
   LLMIR_ASSIGN_OR_RETURN(factor, rope.numberOr("attention_factor", usual));
   scaling.attentionFactor = static_cast<float>(factor); // As GGUF stores it.
+  if (config.architecture == "deepseek2")
+    scaleLatentScores(config, static_cast<float>(0.1 * scaleOfAll));
   return readQueryGrowth(rope);
 }
 

@@ -225,6 +225,7 @@ Expected<ModelConfig> HuggingFaceConfig::read(const Json *generation) {
   } else {
     LLMIR_RETURN_IF_ERROR(readSizes());
     LLMIR_RETURN_IF_ERROR(readSwitches());
+    LLMIR_RETURN_IF_ERROR(readLatentAttention());
     if (has(Trait::HasExperts))
       LLMIR_RETURN_IF_ERROR(readExperts());
     LLMIR_RETURN_IF_ERROR(readRope());

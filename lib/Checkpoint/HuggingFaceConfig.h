@@ -41,6 +41,9 @@ private:
   Status readGeneration(const JsonReader &generation);
   Status check();
 
+  // HuggingFaceLatent.cpp
+  Status readLatentAttention();
+
   // HuggingFaceSwitches.cpp
   Status readSwitches();
   Status readActivation();
@@ -51,6 +54,8 @@ private:
   // HuggingFaceExperts.cpp
   Status readExperts();
   Status readRoutedExperts();
+  Status readLimitedExperts();
+  Status readExpertGroups();
   Status readExpertLayers();
 
   // HuggingFaceAttention.cpp

@@ -29,6 +29,9 @@ static constexpr ExpertKeys table[] = {
     {"olmoe", "num_experts", "intermediate_size", false},
     {"granitemoe", "num_local_experts", "intermediate_size", true},
     {"glm4_moe", "n_routed_experts", "moe_intermediate_size", true},
+    {"deepseek_v2", "n_routed_experts", "moe_intermediate_size", false},
+    {"deepseek_v3", "n_routed_experts", "moe_intermediate_size", true},
+    {"glm4_moe_lite", "n_routed_experts", "moe_intermediate_size", true},
 };
 
 Status HuggingFaceConfig::readExperts() {
@@ -56,7 +59,9 @@ Status HuggingFaceConfig::readExperts() {
                        "is " + describeJson(*json.find("clip_qkv")) +
                            "; clipping of queries, keys and values is not "
                            "supported");
-  if (keys->modelType == "glm4_moe")
+  if (keys->modelType == "deepseek_v2")
+    LLMIR_RETURN_IF_ERROR(readLimitedExperts());
+  else if (keys->count == "n_routed_experts")
     LLMIR_RETURN_IF_ERROR(readRoutedExperts());
   return readExpertLayers();
 }
@@ -66,6 +71,48 @@ Status HuggingFaceConfig::readRoutedExperts() {
   ExpertsConfig &experts = config.experts;
   experts.scores = ExpertsConfig::Sigmoid;
   experts.hasChoiceBias = true;
+  for (auto [key, usual] : {std::pair("scoring_func", "sigmoid"),
+                            std::pair("topk_method", "noaux_tc")}) {
+    std::string name;
+    LLMIR_ASSIGN_OR_RETURN(name, json.stringOr(key, usual));
+    if (name != usual)
+      return unsupported(json, key,
+                         "is \"" + printable(name) + "\"; " +
+                             std::string(family->modelType) + " models use " +
+                             usual);
+  }
+  return readExpertGroups();
+}
+
+/// DeepSeek-V2: experts are chosen by their softmax, possibly from the groups
+/// with the greatest scores.
+Status HuggingFaceConfig::readLimitedExperts() {
+  ExpertsConfig &experts = config.experts;
+  std::string method, scores;
+  LLMIR_ASSIGN_OR_RETURN(method, json.stringOr("topk_method", "greedy"));
+  LLMIR_ASSIGN_OR_RETURN(scores, json.stringOr("scoring_func", "softmax"));
+  if (method != "greedy" && method != "group_limited_greedy")
+    return unsupported(json, "topk_method",
+                       "is \"" + printable(method) +
+                           "\"; supported: greedy, group_limited_greedy");
+  if (scores != "softmax")
+    return unsupported(json, "scoring_func",
+                       "is \"" + printable(scores) +
+                           "\"; deepseek_v2 models use softmax");
+  // Implementations differ in whether the sum is then scaled.
+  if (experts.normalizes)
+    return unsupported(json, "norm_topk_prob",
+                       "is true; this is not supported for deepseek_v2 models");
+  LLMIR_RETURN_IF_ERROR(readExpertGroups());
+  experts.groupScores = 1;
+  if (method == "greedy")
+    experts.groups = experts.groupsPerToken = 1;
+  return Status::ok();
+}
+
+/// The MLP for all tokens, the scale of weights, and groups.
+Status HuggingFaceConfig::readExpertGroups() {
+  ExpertsConfig &experts = config.experts;
   int64_t shared;
   LLMIR_ASSIGN_OR_RETURN(shared,
                          json.integerOr("n_shared_experts", 0, 0, maxExperts));
@@ -79,6 +126,14 @@ Status HuggingFaceConfig::readRoutedExperts() {
                          json.integerOr("topk_group", 1, 1, experts.groups));
   if (std::string problem = problemOfGroups(experts); !problem.empty())
     return json.failure(StatusCode::InvalidFile, "n_group", problem);
+  int64_t frequency;
+  LLMIR_ASSIGN_OR_RETURN(frequency,
+                         json.integerOr("moe_layer_freq", 1, 1, maxLayers));
+  if (frequency != 1)
+    return unsupported(json, "moe_layer_freq",
+                       "is " + std::to_string(frequency) +
+                           "; expected experts in every layer after the first "
+                           "ones");
   return Status::ok();
 }
 

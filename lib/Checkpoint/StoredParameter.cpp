@@ -109,6 +109,28 @@ readTransposed(StoredRows &stored, const StoredParameter &parameter,
   return Status::ok();
 }
 
+/// The matrices of a stack, each of which is stored as columns: consecutive
+/// rows of a stored matrix of `held` rows.
+static Status
+readTransposedStack(StoredRows &stored, const StoredParameter &parameter,
+                    int64_t held,
+                    const std::function<Status(Span<const float>)> &take) {
+  const int64_t rows = parameter.shape[1], columns = parameter.shape[2];
+  std::vector<float> all(static_cast<size_t>(columns * rows));
+  std::vector<float> row(static_cast<size_t>(columns));
+  for (int64_t matrix = 0; matrix < parameter.shape[0]; ++matrix) {
+    const int64_t first = matrix * held + parameter.firstRow;
+    for (int64_t k = 0; k < columns; ++k)
+      stored.decode(first + k, all.data() + k * rows);
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t k = 0; k < columns; ++k)
+        row[static_cast<size_t>(k)] = all[static_cast<size_t>(k * rows + i)];
+      LLMIR_RETURN_IF_ERROR(take(Span<const float>(row.data(), row.size())));
+    }
+  }
+  return Status::ok();
+}
+
 bool llmir::isNumberedSource(std::string_view source) {
   return source.find('*') != std::string_view::npos;
 }
@@ -160,8 +182,13 @@ Status llmir::readRows(const Checkpoint &checkpoint,
   for (int64_t size : parameter.shape)
     if (size < 0 || __builtin_mul_overflow(wanted, size, &wanted))
       return doesNotFit(tensor, parameter);
-  const int64_t columns =
-      parameter.shape.size() < 2 ? 1 : parameter.shape.back();
+  const bool isTransposedStack =
+      parameter.isTransposed && parameter.shape.size() == 3;
+  // Of the rows as they are stored.
+  const int64_t columns = parameter.shape.size() < 2
+                              ? 1
+                              : *(parameter.shape.end() -
+                                  (isTransposedStack ? 2 : 1));
   // A slice, and heads, are those of each matrix of a stack.
   const int64_t matrices = parameter.shape.size() == 3
                                ? std::max<int64_t>(parameter.shape[0], 1)
@@ -176,7 +203,11 @@ Status llmir::readRows(const Checkpoint &checkpoint,
       spannedRows(parameter, rows) < 0 ||
       parameter.firstRow > all - spannedRows(parameter, rows) ||
       tensor.shape.empty() ||
-      ((isList || parameter.isTransposed) && tensor.rows) ||
+      (isList && tensor.rows) ||
+      (parameter.isTransposed && !isTransposedStack && tensor.rows) ||
+      (isTransposedStack &&
+       (parameter.groupRows != 0 || parameter.unpermuteHeads != 0 ||
+        parameter.permuteHeads != 0)) ||
       !hasHeads(rows, parameter.unpermuteHeads) ||
       !hasHeads(rows, parameter.permuteHeads))
     return doesNotFit(tensor, parameter);
@@ -192,8 +223,13 @@ Status llmir::readRows(const Checkpoint &checkpoint,
     }
     return Status::ok();
   }
-  if (tensor.shape.back() != (parameter.isTransposed ? all : columns))
+  const bool isTransposed = parameter.isTransposed && !isTransposedStack;
+  if (tensor.shape.back() != (isTransposed ? all : columns))
     return doesNotFit(tensor, parameter);
+  if (isTransposedStack) {
+    StoredRows stored(tensor, *format, matrices * all, columns);
+    return readTransposedStack(stored, parameter, all, take);
+  }
   StoredRows stored(tensor, *format, parameter.isTransposed ? columns : all,
                     parameter.isTransposed ? all : columns);
   if (parameter.isTransposed)

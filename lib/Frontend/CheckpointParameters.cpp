@@ -80,6 +80,10 @@ CheckpointParameters::find(const std::string &name) const {
 /// A matrix of one row may be stored as a vector.
 static bool hasShape(const CheckpointTensor &tensor,
                      const std::vector<int64_t> &shape) {
+  // The matrices of a stack may be stored as one, one after another.
+  if (shape.size() == 3 && tensor.shape.size() == 2)
+    return tensor.shape[0] == shape[0] * shape[1] &&
+           tensor.shape[1] == shape[2];
   return tensor.shape == shape ||
          (shape.size() == 2 && shape[0] == 1 && tensor.shape.size() == 1 &&
           tensor.shape[0] == shape[1]);
@@ -151,10 +155,12 @@ CheckpointParameters::bind(mlir::MLIRContext &context,
   ::mllm::ir::ParameterBinding binding;
   std::vector<int64_t> shape = parameter.shape();
   binding.place = storage.placeIn(isGGUF);
+  binding.transposed = storage.isConv1D && shape.size() >= 2 && !isGGUF;
+  if (binding.transposed && shape.size() == 3)
+    std::swap(shape[1], shape[2]);
   if (binding.place.rows > 0)
     shape[shape.size() == 3 ? 1 : 0] = binding.place.rows;
-  binding.transposed = storage.isConv1D && shape.size() == 2 && !isGGUF;
-  if (binding.transposed)
+  if (binding.transposed && shape.size() == 2)
     std::swap(shape[0], shape[1]);
 
   const bool isNumbered = isNumberedSource(name);

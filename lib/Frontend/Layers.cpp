@@ -62,6 +62,13 @@ Tensor Linear::operator()(const Tensor &x,
   return call.result(withLast(x, sizes)).one();
 }
 
+Tensor HeadLinear::operator()(const Tensor &x) const {
+  return mllm::Call("mllm.linalg.head_linear", {x}, this)
+      .parameter("weight", matrices)
+      .result(withLast(x, {matrices.shape()[1]}))
+      .one();
+}
+
 Tensor Experts::operator()(const Tensor &x, const Tensor &chosen,
                            const Tensor &weights) const {
   return mllm::Call("mllm.linalg.experts", {x, chosen, weights}, this)

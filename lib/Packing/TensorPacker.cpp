@@ -31,7 +31,15 @@ static int64_t storedRow(const PackJob &job, int64_t row) {
 
 /// Rows of a stored matrix, entries of a stored vector.
 static int64_t storedRowsOf(const PackJob &job) {
-  return job.storedRows == 0 ? job.rows : job.storedRows;
+  if (job.storedRows != 0)
+    return job.storedRows;
+  return job.isTransposedStack ? job.columns : job.rows;
+}
+
+/// Elements of a stored row; of a matrix that is transposed as a whole, those of
+/// a packed one.
+static int64_t storedColumnsOf(const PackJob &job) {
+  return job.isTransposedStack ? job.rows : job.columns;
 }
 
 Expected<TensorPacker> TensorPacker::create(const CheckpointTensor &tensor,
@@ -41,14 +49,16 @@ Expected<TensorPacker> TensorPacker::create(const CheckpointTensor &tensor,
     return format.takeStatus();
   const int64_t rows = storedRowsOf(job);
   std::optional<int64_t> rowBytes =
-      tensorRowBytes(*format, job.isVector ? rows : job.columns);
+      tensorRowBytes(*format, job.isVector ? rows : storedColumnsOf(job));
   int64_t storedRows = job.isVector ? 1 : job.matrices * rows;
-  const bool hasRows = !tensor.rows || (!job.isVector && job.columns > 0 &&
-                                        !tensor.shape.empty() &&
-                                        tensor.shape.back() == job.columns);
+  const bool hasRows =
+      !tensor.rows || (!job.isVector && storedColumnsOf(job) > 0 &&
+                       !tensor.shape.empty() &&
+                       tensor.shape.back() == storedColumnsOf(job));
   const uint64_t present = tensor.rows && hasRows && rowBytes
                                ? static_cast<uint64_t>(tensor.numElements() /
-                                                       job.columns * *rowBytes)
+                                                       storedColumnsOf(job) *
+                                                       *rowBytes)
                                : tensor.bytes.size();
   if (!rowBytes || !hasRows || static_cast<uint64_t>(rows) > present ||
       present != static_cast<uint64_t>(*rowBytes * storedRows))
@@ -57,7 +67,8 @@ Expected<TensorPacker> TensorPacker::create(const CheckpointTensor &tensor,
                       " bytes, which does not match its shape " +
                       tensor.shapeText(),
                   "the file is damaged: download it again");
-  if (job.isTransposed && (isBlockFormat(*format) || tensor.rows))
+  if ((job.isTransposed && (isBlockFormat(*format) || tensor.rows)) ||
+      (job.isTransposedStack && isBlockFormat(*format)))
     return Status(StatusCode::Unsupported,
                   "tensor '" + job.source + "' is stored as columns of " +
                       tensor.storageName + ", which cannot be transposed",
@@ -77,6 +88,9 @@ TensorPacker::TensorPacker(const CheckpointTensor &tensor, TensorFormat format,
     : job(job), format(format), stored(tensor), storedRows(storedRowsOf(job)),
       rowBytes(
           *tensorRowBytes(format, job.isVector ? storedRows : job.columns)),
+      storedRowBytes(*tensorRowBytes(format, job.isVector
+                                                 ? storedRows
+                                                 : storedColumnsOf(job))),
       wordBytes(format == TensorFormat::F64 ? rowBytes / 2 : rowBytes) {
   layout = {job.integers.value_or(IntegerFormat()), job.rows, job.columns};
   if (job.isVector) {
@@ -114,6 +128,16 @@ Span<const uint8_t> TensorPacker::storedBytes(int64_t first,
   // at the end.
   if (job.isTransposed)
     return stored.bytes.subspan(0, end == numTiles() ? stored.bytes.size() : 0);
+  const auto size = static_cast<int64_t>(stored.bytes.size());
+  // The same for the matrices of a stack.
+  if (job.isTransposedStack) {
+    auto bytesBefore = [&](int64_t tile) {
+      return std::min(tile / tilesPerMatrix() * storedRows * storedRowBytes,
+                      size);
+    };
+    const int64_t begin = bytesBefore(first);
+    return stored.bytes.subspan(begin, bytesBefore(end) - begin);
+  }
   auto rowsBefore = [&](int64_t tile) {
     int64_t row = std::min(tile % tilesPerMatrix() * kTileRows, job.rows);
     if (job.groupRows != 0)
@@ -122,7 +146,6 @@ Span<const uint8_t> TensorPacker::storedBytes(int64_t first,
            std::min(job.firstRow + row, storedRows);
   };
   // The end of the last matrix of a slice is the start of a next one.
-  const auto size = static_cast<int64_t>(stored.bytes.size());
   const int64_t begin = std::min(rowsBefore(first) * rowBytes, size);
   return stored.bytes.subspan(
       begin, std::min(rowsBefore(end) * rowBytes, size) - begin);
@@ -141,12 +164,28 @@ void TensorPacker::copyColumn(int64_t tile, int64_t r, uint8_t *out) const {
     std::memcpy(out + k * bytes, from + k * storedRows * bytes, bytes);
 }
 
+void TensorPacker::collectColumns(int64_t tile, int64_t rows,
+                                  uint8_t *out) const {
+  const int64_t bytes = storedRowBytes / job.rows;
+  const int64_t firstRow =
+      tile / tilesPerMatrix() * storedRows + job.firstRow;
+  const int64_t firstColumn = tile % tilesPerMatrix() * kTileRows;
+  std::vector<uint8_t> scratch(stored.rows ? storedRowBytes : 0);
+  for (int64_t k = 0; k < job.columns; ++k) {
+    const uint8_t *row =
+        stored.row(firstRow + k, storedRowBytes, scratch.data());
+    for (int64_t r = 0; r < rows; ++r)
+      std::memcpy(out + r * rowBytes + k * bytes,
+                  row + (firstColumn + r) * bytes, bytes);
+  }
+}
+
 const uint8_t *TensorPacker::rowAt(int64_t tile, int64_t r,
                                    uint8_t *scratch) const {
   const uint8_t *row = scratch;
   if (job.isTransposed)
     copyColumn(tile, r, scratch);
-  else
+  else if (!job.isTransposedStack) // There, the tile's rows are in `scratch`.
     row = stored.row(storedRowAt(tile, r), rowBytes, scratch);
   if (format != TensorFormat::F64 || method != Method::Words)
     return row;
@@ -168,6 +207,8 @@ void TensorPacker::packTile(int64_t tile, uint8_t *out) const {
   const int64_t rows = rowsOf(tile);
   std::vector<uint8_t> scratch(mayCopyRows() ? rows * rowBytes : 0);
   Rows row{};
+  if (job.isTransposedStack)
+    collectColumns(tile, rows, scratch.data());
   for (int64_t r = 0; r < rows; ++r)
     row[r] =
         rowAt(tile, r, scratch.data() + (mayCopyRows() ? r * rowBytes : 0));

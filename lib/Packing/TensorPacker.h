@@ -50,12 +50,15 @@ private:
   int64_t rowsOf(int64_t tile) const;
   /// Whether rows are converted or collected before they are packed.
   bool mayCopyRows() const {
-    return job.isTransposed || format == TensorFormat::F64 || stored.rows;
+    return job.isTransposed || job.isTransposedStack ||
+           format == TensorFormat::F64 || stored.rows;
   }
   /// Row r of a tile, as it is packed: in the file or in `scratch`.
   const uint8_t *rowAt(int64_t tile, int64_t r, uint8_t *scratch) const;
   /// Copies row r of a tile to `out` if the stored matrix is [columns, rows].
   void copyColumn(int64_t tile, int64_t r, uint8_t *out) const;
+  /// Collects the rows of a tile from the columns of a stored matrix of a stack.
+  void collectColumns(int64_t tile, int64_t rows, uint8_t *out) const;
 
   /// The stored bytes of a tile's rows.
   using Rows = std::array<const uint8_t *, kTileRows>;
@@ -73,6 +76,7 @@ private:
   int64_t storedRows; ///< Rows of a stored matrix, of which the packed one may
                       ///< be a slice.
   int64_t rowBytes;   ///< Bytes of a row, or of a whole vector.
+  int64_t storedRowBytes; ///< Bytes of a row of the stored tensor.
   int64_t wordBytes;  ///< Bytes of a row that is packed as words.
   int64_t tileBytes, matrixBytes;
 };

@@ -11,6 +11,8 @@
 
 #include "llmir/Checkpoint/ModelConfig.h"
 
+#include <cmath>
+
 using namespace llmir;
 using namespace llmir::test;
 
@@ -256,6 +258,132 @@ TEST(FamilyConfigTest, ReadsExperts) {
   EXPECT_EQ(glm.groups, 4);
   EXPECT_EQ(glm.groupsPerToken, 2);
   EXPECT_EQ(glm.layers, (Layers{false, true, true, true}));
+}
+
+//===----------------------------------------------------------------------===//
+// Latent attention
+//===----------------------------------------------------------------------===//
+
+/// The keys of DeepSeek's models.
+Json withLatents(const char *type, const Json &patch = Json::object()) {
+  return withExperts(type, patched({{"kv_lora_rank", 512},
+                                    {"q_lora_rank", nullptr},
+                                    {"qk_nope_head_dim", 128},
+                                    {"qk_rope_head_dim", 64},
+                                    {"v_head_dim", 128},
+                                    {"n_shared_experts", 2},
+                                    {"first_k_dense_replace", 1},
+                                    {"head_dim", 64}},
+                                   patch));
+}
+
+TEST(FamilyConfigTest, ReadsLatentAttention) {
+  const Json yarn = {{"type", "yarn"},
+                     {"factor", 40},
+                     {"original_max_position_embeddings", 4096},
+                     {"mscale", 0.707},
+                     {"mscale_all_dim", 0.707}};
+  auto lite = read(withLatents("deepseek_v2", {{"rope_scaling", yarn}}));
+  ASSERT_TRUE(lite) << lite.status().message();
+  EXPECT_EQ(lite->architecture, "deepseek2");
+  EXPECT_EQ(lite->latent.rank, 512);
+  EXPECT_EQ(lite->latent.queryRank, 0);
+  EXPECT_EQ(lite->latent.plainDim, 128);
+  EXPECT_EQ(lite->latent.valueDim, 128);
+  EXPECT_EQ(lite->numKVHeads, 1);
+  EXPECT_EQ(lite->headDim, 576);
+  EXPECT_EQ(lite->rotaryDim, 64);
+  EXPECT_EQ(lite->valuesInKeys, 512);
+  EXPECT_TRUE(lite->adjacentPairRotation);
+  EXPECT_EQ(lite->ropeScaling.attentionFactor, 1.0);
+  // 192 ^ -0.5 * (0.1 * 0.707 * ln(40) + 1)^2
+  EXPECT_NEAR(lite->attentionScale, 0.1147213867929261, 1e-8);
+  EXPECT_EQ(lite->experts.scores, ExpertsConfig::Softmax);
+  EXPECT_FALSE(lite->experts.hasChoiceBias || lite->experts.normalizes);
+  EXPECT_EQ(lite->experts.groups, 1);
+  EXPECT_EQ(lite->experts.sharedInnerSize, 1536);
+
+  auto limited = read(withLatents("deepseek_v2",
+                                  {{"q_lora_rank", 1536},
+                                   {"topk_method", "group_limited_greedy"},
+                                   {"n_group", 4},
+                                   {"topk_group", 3},
+                                   {"routed_scaling_factor", 16.0}}));
+  ASSERT_TRUE(limited) << limited.status().message();
+  EXPECT_EQ(limited->latent.queryRank, 1536);
+  EXPECT_EQ(limited->experts.groups, 4);
+  EXPECT_EQ(limited->experts.groupsPerToken, 3);
+  EXPECT_EQ(limited->experts.groupScores, 1);
+  EXPECT_EQ(limited->experts.scale, 16.0);
+  EXPECT_NEAR(limited->attentionScale, std::pow(192, -0.5), 1e-12);
+
+  auto v3 = read(withLatents("deepseek_v3",
+                             {{"n_group", 4}, {"topk_group", 2}}));
+  ASSERT_TRUE(v3) << v3.status().message();
+  EXPECT_EQ(v3->experts.scores, ExpertsConfig::Sigmoid);
+  EXPECT_TRUE(v3->experts.hasChoiceBias && v3->experts.normalizes);
+  EXPECT_EQ(v3->experts.groupScores, 2);
+}
+
+TEST(FamilyConfigTest, RefusesBadLatentAttention) {
+  struct Case {
+    const char *type;
+    Json patch;
+    StatusCode code;
+    const char *text;
+  };
+  for (const Case &bad : {
+           Case{"deepseek_v2",
+                {{"kv_lora_rank", "<absent>"}},
+                StatusCode::NotFound,
+                "'kv_lora_rank' is missing"},
+           Case{"deepseek_v3",
+                {{"kv_lora_rank", 500}},
+                StatusCode::Unsupported,
+                "'kv_lora_rank' gives latent attention parts of 500 elements"},
+           Case{"deepseek_v3",
+                {{"v_head_dim", 24}},
+                StatusCode::Unsupported,
+                "'v_head_dim' gives latent attention parts of 24 elements"},
+           Case{"deepseek_v3",
+                {{"qk_rope_head_dim", 63}},
+                StatusCode::InvalidFile,
+                "'qk_rope_head_dim' is 63"},
+           Case{"deepseek_v3",
+                {{"attention_bias", true}},
+                StatusCode::Unsupported,
+                "'attention_bias' is true"},
+           Case{"deepseek_v3",
+                {{"scoring_func", "softmax"}},
+                StatusCode::Unsupported,
+                "'scoring_func' is \"softmax\""},
+           Case{"deepseek_v3",
+                {{"topk_method", "greedy"}},
+                StatusCode::Unsupported,
+                "'topk_method' is \"greedy\""},
+           Case{"deepseek_v3",
+                {{"moe_layer_freq", 2}},
+                StatusCode::Unsupported,
+                "'moe_layer_freq' is 2"},
+           Case{"deepseek_v2",
+                {{"topk_method", "noaux_tc"}},
+                StatusCode::Unsupported,
+                "'topk_method' is \"noaux_tc\""},
+           Case{"deepseek_v2",
+                {{"scoring_func", "sigmoid"}},
+                StatusCode::Unsupported,
+                "'scoring_func' is \"sigmoid\""},
+           Case{"deepseek_v2",
+                {{"norm_topk_prob", true}},
+                StatusCode::Unsupported,
+                "'norm_topk_prob' is true"},
+       }) {
+    auto config = read(withLatents(bad.type, bad.patch));
+    ASSERT_FALSE(config) << bad.text;
+    EXPECT_EQ(config.status().code(), bad.code) << bad.text;
+    EXPECT_NE(config.status().message().find(bad.text), std::string::npos)
+        << config.status().message();
+  }
 }
 
 TEST(FamilyConfigTest, RefusesBadExperts) {

@@ -117,6 +117,21 @@ TEST_F(StoredParameterTest, ColumnsOfATransposedSlice) {
       EXPECT_EQ(rows[i][j], stored[j][249 + i]);
 }
 
+TEST_F(StoredParameterTest, ColumnsOfTheMatricesOfAStack) {
+  const auto stored = rowsOf(whole);
+  StoredParameter stack = whole;
+  stack.shape = {8, 256, 5};
+  stack.isTransposed = true;
+  stack.firstRow = 3;
+  stack.storedRows = 32;
+  const auto rows = rowsOf(stack);
+  ASSERT_EQ(rows.size(), 8u * 256u);
+  for (size_t matrix = 0; matrix < 8; ++matrix)
+    for (size_t i = 0; i < 256; ++i)
+      for (size_t k = 0; k < 5; ++k)
+        EXPECT_EQ(rows[matrix * 256 + i][k], stored[matrix * 32 + 3 + k][i]);
+}
+
 TEST_F(StoredParameterTest, AListIsItsNumbers) {
   StoredParameter norm;
   norm.source = "model.norm.weight";

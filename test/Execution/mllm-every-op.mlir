@@ -8,6 +8,7 @@ mllm.tensor.register @rows : tensor<4x6xf32> {source = "rows"}
 mllm.tensor.register @gain : tensor<6xf32> {source = "gain"}
 mllm.tensor.register @gates : tensor<4x8x6xf32> {source = "gates"}
 mllm.tensor.register @downs : tensor<4x6x8xf32> {source = "downs"}
+mllm.tensor.register @heads : tensor<2x16x16xf32> {source = "heads"}
 mllm.tensor.register @channels : tensor<3xf32> {source = "channels"}
 mllm.tensor.register @kernel1 : tensor<4x3x3xf32> {source = "kernel1"}
 mllm.tensor.register @kernel3 : tensor<4x2x2x2x2xf32> {source = "kernel3"}
@@ -156,6 +157,12 @@ func.func @memory(%x: tensor<3x5xf32>) -> tensor<3x5xf32> {
   %y = mllm.linalg.copy %m, %x : (tensor<3x5xf32>, tensor<3x5xf32>) -> tensor<3x5xf32>
   mllm.tensor.free %y : tensor<3x5xf32>
   return %x : tensor<3x5xf32>
+}
+
+// CHECK-DAG: @head_linear result 0: nmse
+func.func @head_linear(%x: tensor<2x3x2x16xf32>) -> tensor<2x3x2x16xf32> {
+  %y = mllm.linalg.head_linear %x, @heads : tensor<2x3x2x16xf32> -> tensor<2x3x2x16xf32>
+  return %y : tensor<2x3x2x16xf32>
 }
 
 // CHECK-DAG: @experts result 0: nmse

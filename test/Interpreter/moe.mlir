@@ -53,6 +53,17 @@ func.func private @expert(%x: tensor<1x4xf32>, %gate: tensor<2x3x4xf32>, %up: te
   return %y : tensor<1x4xf32>
 }
 
+// llm.linear for each head.
+func.func @heads(%x: tensor<2x3x4xf32>, %w: tensor<3x5x4xf32>) {
+  %y = llm.head_linear %x, %w : (tensor<2x3x4xf32>, tensor<3x5x4xf32>) -> tensor<2x3x5xf32>
+  %x1 = tensor.extract_slice %x[0, 1, 0] [2, 1, 4] [1, 1, 1] : tensor<2x3x4xf32> to tensor<2x4xf32>
+  %w1 = tensor.extract_slice %w[1, 0, 0] [1, 5, 4] [1, 1, 1] : tensor<3x5x4xf32> to tensor<5x4xf32>
+  %e = llm.linear %x1, %w1 : tensor<2x4xf32>, tensor<5x4xf32> -> tensor<2x5xf32>
+  %y1 = tensor.extract_slice %y[0, 1, 0] [2, 1, 5] [1, 1, 1] : tensor<2x3x5xf32> to tensor<2x5xf32>
+  check.expect_close %y1, %e {nmse = 1.0e-13 : f64} : tensor<2x5xf32>
+  return
+}
+
 func.func @sample(%l: tensor<3x50xf32>) {
   %x = arith.constant dense<[[0.0, 3.0, 3.0], [5.0, 4.0, 4.5]]> : tensor<2x3xf32>
   %greedy = llm.sample %x : (tensor<2x3xf32>) -> tensor<2xi32>

@@ -202,6 +202,38 @@ TEST(PackWeights, PartsOfATensorAndTransposedOnes) {
   }
 }
 
+// Matrices that are columns of parts of stored ones are packed like a stack of
+// these matrices alone.
+TEST(PackWeights, TransposedMatricesOfAStack) {
+  constexpr int64_t matrices = 3, total = 29, first = 5;
+  constexpr int64_t rows = 21, columns = 8;
+  for (TensorFormat format : {TensorFormat::F32, TensorFormat::BF16}) {
+    int64_t size = tensorFormatInfo(format).bytesPerBlock;
+    Bytes whole = storedBytes(matrices * total * rows * size), alone;
+    for (int64_t i = 0; i < matrices; ++i) {
+      auto part = whole.begin() + (i * total + first) * rows * size;
+      Bytes turned = transposed(Bytes(part, part + columns * rows * size),
+                                columns, rows, size);
+      alone.insert(alone.end(), turned.begin(), turned.end());
+    }
+    PackJob job = matrixJob(format, rows, columns);
+    job.matrices = matrices;
+    job.bytes *= matrices;
+    Bytes expected(job.bytes, 0), packed(job.bytes, 0xee);
+    ASSERT_TRUE(packTensor(tensorOf(format, {matrices, rows, columns}, alone),
+                           job, expected)
+                    .isOk());
+    job.isTransposedStack = true;
+    job.firstRow = first;
+    job.storedRows = total;
+    ASSERT_TRUE(
+        packTensor(tensorOf(format, {matrices * total, rows}, whole), job,
+                   packed)
+            .isOk());
+    EXPECT_EQ(packed, expected);
+  }
+}
+
 // Rows in groups, possibly stored for adjacent pairs, are packed like a tensor
 // of those rows alone.
 TEST(PackWeights, GroupsOfRows) {

@@ -4,6 +4,8 @@
 
 import numpy as np
 
+import make_latent
+
 FIELDS = dict(hidden=64, intermediate=96, layers=3, heads=4, kv_heads=2, head_dim=16, vocab=272, max_positions=512,
               rms_eps=2.0 ** -10, rope_theta=1e4, tied=False, experts=6, experts_per_token=2, expert_inner=48,
               normalizes=True)
@@ -25,12 +27,15 @@ FAMILIES = {
     "glm4_moe_plain": _shape("glm4_moe", rotary_dim=8, attention_bias=True, shared_inner=96, dense_layers=(0,),
                              qk_norm=False),
 }
+FAMILIES.update((name, _shape(**fields)) for name, fields in make_latent.FAMILIES.items())
 for _family in ("qwen2_moe", "olmoe"):
     FAMILIES[_family]["normalizes"] = False
 
 CLASSES = {"mixtral": "Mixtral", "qwen2_moe": "Qwen2Moe", "qwen3_moe": "Qwen3Moe", "olmoe": "Olmoe",
            "granitemoe": "GraniteMoe", "glm4_moe": "Glm4Moe"}
 ARCHITECTURES = {"mixtral": "llama", "qwen2_moe": "qwen2moe", "qwen3_moe": "qwen3moe", "glm4_moe": "glm4moe"}
+CLASSES.update(make_latent.CLASSES)
+ARCHITECTURES.update(make_latent.ARCHITECTURES)
 PERMUTED = ("mixtral", "granitemoe")
 
 
@@ -43,7 +48,8 @@ def hf_keys(config):
     if family == "olmoe":
         return dict(common, num_experts=config.experts, intermediate_size=config.expert_inner, clip_qkv=None)
     common["moe_intermediate_size"] = config.expert_inner
-    if family == "glm4_moe":
+    if family == "glm4_moe" or config.kv_rank:
+        common.update(make_latent.hf_keys(config))
         return dict(common, n_routed_experts=config.experts,
                     n_shared_experts=config.shared_inner // config.expert_inner,
                     first_k_dense_replace=len(config.dense_layers), routed_scaling_factor=config.routed_scale,
@@ -78,8 +84,11 @@ def stacked(weights):
     return {name: np.stack(each) if isinstance(each, list) else each for name, each in result.items()}
 
 
-def gguf_tensors(block, rest, kind, values):
+def gguf_tensors(config, block, rest, kind, values):
     """-> [(name, values)] of a tensor of a mixture, whose module in the layer is `rest`; empty for other tensors."""
+    of_latents = make_latent.gguf_tensors(config, block, rest, kind, values)
+    if of_latents:
+        return of_latents
     module, _, inner = rest.partition(".")
     if kind == "e_score_correction_bias":
         return [(block + "exp_probs_b.bias", values)]
@@ -101,8 +110,9 @@ def gguf_keys(config):
     keys["expert_feed_forward_length"] = ("u32", config.expert_inner)
     if config.family == "qwen2_moe":
         keys["expert_shared_feed_forward_length"] = ("u32", config.shared_inner)
-    if config.family == "glm4_moe":
-        keys.update(expert_gating_func=("u32", 2), expert_weights_norm=("bool", config.normalizes),
+    keys.update(make_latent.gguf_keys(config))
+    if config.family == "glm4_moe" or config.kv_rank:
+        keys.update(expert_gating_func=("u32", 1 if config.family == "deepseek_v2" else 2), expert_weights_norm=("bool", config.normalizes),
                     expert_weights_scale=("f32", config.routed_scale),
                     expert_shared_count=("u32", config.shared_inner // config.expert_inner),
                     leading_dense_block_count=("u32", len(config.dense_layers)),

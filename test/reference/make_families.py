@@ -150,7 +150,8 @@ def _add_rope(data, config, is_new):
         scaling["llama_4_scaling_beta"] = config.query_growth
     if config.family == "phi3":
         data["original_max_position_embeddings"] = scaling.pop("original_max_position_embeddings", 512)
-    share = {"partial_rotary_factor": config.rotary_dim / config.head_dim} if config.rotary_dim else {}
+    is_partial = config.rotary_dim and not config.kv_rank
+    share = {"partial_rotary_factor": config.rotary_dim / config.head_dim} if is_partial else {}
     if not is_new:
         if config.family == "gpt_neox":
             data.update(rotary_pct=share["partial_rotary_factor"], rotary_emb_base=config.rope_theta)
@@ -211,7 +212,7 @@ def gguf_tensors(config, name, values):
     _, _, layer, rest = module.split(".", 3)
     block = "blk.%s." % layer
     if config.experts:
-        of_mixture = make_experts.gguf_tensors(block, rest, kind, values)
+        of_mixture = make_experts.gguf_tensors(config, block, rest, kind, values)
         if of_mixture:
             return of_mixture
     if rest == "attention.wqkv":
@@ -314,5 +315,6 @@ def _scaling_keys(config, scaling):
     if config.family == "olmo3":
         keys[prefix + "attn_factor"] = ("f32", yarn_factor(scaling))
     if "mscale_all_dim" in scaling:
-        keys[prefix + "yarn_log_multiplier"] = ("f32", scaling["mscale_all_dim"])
+        unit = 0.1 if config.kv_rank else 1
+        keys[prefix + "yarn_log_multiplier"] = ("f32", unit * scaling["mscale_all_dim"])
     return keys

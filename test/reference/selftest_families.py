@@ -41,7 +41,7 @@ def check_dense_families(_):
             assert error(config, dict(weights, **{name: moved})) > 1e-7, (family, name)
         for option in options:
             value = getattr(config, option)
-            if option == "rotary_dim" and config.rope_scaling:  # with a list of one factor per pair
+            if option == "rotary_dim" and (config.rope_scaling or config.kv_rank):  # with sizes that depend on it
                 continue
             if value and value != 1.0:
                 more = {"rotary_dim": -2, "window": 1, "full_every": 1}.get(option, value / 2)

@@ -76,7 +76,7 @@ struct ExpertsConfig {
 /// Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434): keys and values
 /// of all heads are projections of one latent vector per token, beside which
 /// keys have rotated elements that all heads share.
-struct LatentAttention {
+struct LatentConfig {
   int64_t rank = 0;      ///< Elements of a latent; 0: there is none.
   int64_t queryRank = 0; ///< Of queries before their projection; 0: hidden.
   int64_t plainDim = 0;  ///< Elements of a head that are not rotated.
@@ -106,7 +106,7 @@ struct ModelConfig {
   int64_t headDim = 0; ///< Need not be hiddenSize / numHeads.
   /// With it, numKVHeads is 1 and headDim the size of what a token keeps, a
   /// latent followed by rotated elements.
-  LatentAttention latent;
+  LatentConfig latent;
   /// Elements of a value, which are the first ones of its key; 0: values are
   /// stored beside keys.
   int64_t valuesInKeys = 0;

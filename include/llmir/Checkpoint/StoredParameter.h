@@ -47,7 +47,9 @@ struct StoredParameter {
   /// Its rows are `groupRows` consecutive ones of every `groupStride`; 0: they
   /// are consecutive.
   int64_t groupRows = 0, groupStride = 0;
-  bool isTransposed = false; ///< Stored as [columns, rows].
+  /// Stored as [columns, rows]; so is each matrix of a stack, where the slice is
+  /// that of the columns, the rows of the stored matrix.
+  bool isTransposed = false;
 };
 
 /// Passes the decoded rows of the parameter to `take`, in order. Holds one row

@@ -130,6 +130,32 @@ private:
   std::optional<nn::RoPE> rope;
 };
 
+/// Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434): what a token
+/// keeps is a latent vector and one rotated key for all heads. Keys of heads
+/// are projections of latents; instead, queries are multiplied by these
+/// matrices, and the weighted latents by those of the values. Inputs and result
+/// are those of DecoderAttention.
+class LatentAttention : public nn::Module {
+public:
+  LatentAttention(const DecoderConfig &config, const DecoderForm &form,
+                  int64_t layer);
+  std::vector<Tensor> forwardAll(const std::vector<Tensor> &inputs) override;
+
+private:
+  int64_t numHeads, rotaryDim, valueDim;
+  llmir::LatentConfig sizes;
+  std::optional<nn::Linear> queryLatent; ///< Queries have latents as well.
+  std::optional<nn::RMSNorm> queryNorm;
+  std::optional<nn::Linear> plainQuery, rotatedQuery;
+  nn::Linear latent, rotatedKey;
+  nn::RMSNorm latentNorm;
+  nn::HeadLinear keys, values;
+  nn::RoPE rope;
+  nn::KVCache kvCache;
+  nn::FlashAttention2 attention;
+  nn::Linear output;
+};
+
 /// down(act(gate x) * up x) or down(act(up x)): x […, hidden] -> same shape
 class DecoderMLP : public nn::Module {
 public:
@@ -180,7 +206,8 @@ private:
   double residualScale;
   bool isParallel;
   DecoderNorm attentionNorm;
-  DecoderAttention attention;
+  std::optional<DecoderAttention> attention;
+  std::optional<LatentAttention> latent; ///< In place of the attention.
   DecoderNorm afterAttention, mlpNorm;
   std::optional<DecoderMLP> mlp;
   std::optional<DecoderMixture> mixture; ///< In place of the MLP.

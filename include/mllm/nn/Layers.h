@@ -61,6 +61,19 @@ private:
   std::optional<Parameter> offset;
 };
 
+/// Multiplies each head by a matrix of its own.
+class HeadLinear : public Layer {
+public:
+  HeadLinear(int64_t heads, int64_t in, int64_t out, const Storage &storage = {})
+      : matrices(*this, "weight", {heads, out, in}, storage) {}
+
+  /// x […, heads, in] -> […, heads, out]
+  Tensor operator()(const Tensor &x) const;
+
+private:
+  Parameter matrices;
+};
+
 /// The matrices of a mixture's experts.
 class ExpertMatrices : public Layer {
 public:

@@ -96,7 +96,9 @@ struct Storage {
   /// Number of heads if the rows are heads with rotary embedding: checkpoints
   /// for the rotation of adjacent pairs store such rows in a different order.
   int64_t rotatedHeads = 0;
-  /// A matrix of Hugging Face's Conv1D, stored as [in, out].
+  /// Folders: a matrix of Hugging Face's Conv1D, or each matrix of a stack, is
+  /// stored as [in, out]. The place of a stack then is that of its columns,
+  /// which are consecutive rows of the stored matrices.
   bool isConv1D = false;
   StoredPlace place = {};
   /// The place in GGUF files, if it differs.

@@ -76,6 +76,9 @@ private:
 void RowQuantizer::emit() {
   auto [first, last] = kb.rowRange();
   kb.loop(first, last, kb.index(1), [&](Value token) {
+    firstColumn = firstOut = kb.index(0);
+    if (parts == 1)
+      return emitPart(token);
     kb.loop(0, parts, 1, [&](Value part) {
       firstColumn = kb.mul(part, columns);
       firstOut = kb.mul(part, row.words());

@@ -240,12 +240,14 @@ static Tensor marks(const Tensor &like, const Tensor &columns,
 static constexpr double hiddenScore = -1e30;
 
 /// Hides the scores of the experts outside of the best groups: those with the
-/// greatest sums of their two greatest scores (DeepSeek-V3, arXiv:2412.19437).
+/// greatest sums of their greatest scores (DeepSeek-V2 and -V3,
+/// arXiv:2405.04434 and 2412.19437).
 Tensor DecoderMixture::inBestGroups(const Tensor &scores) const {
   const int64_t size = config.count / config.groups;
   Tensor members = scores.view({kSymbolic, config.groups, size});
-  auto [two, places] = nn::F::topk(members, std::min<int64_t>(size, 2));
-  Tensor ofGroups = nn::F::sum(two, -1);
+  auto [greatest, places] =
+      nn::F::topk(members, std::min(size, config.groupScores));
+  Tensor ofGroups = nn::F::sum(greatest, -1);
   auto [best, groups] = nn::F::topk(ofGroups, config.groupsPerToken);
   Tensor isBest =
       marks(ofGroups, groups, best).view({kSymbolic, config.groups, 1});
@@ -296,9 +298,13 @@ Tensor DecoderMixture::forward(const Tensor &x) {
 
 DecoderLayer::DecoderLayer(const DecoderConfig &config, const DecoderForm &form,
                            int64_t layer)
-    : residualScale(config.residualScale), isParallel(config.parallelResidual),
-      attention(
-          reg<DecoderAttention>(form.names.attention, config, form, layer)) {
+    : residualScale(config.residualScale), isParallel(config.parallelResidual) {
+  if (config.latent.rank > 0)
+    latent.emplace(
+        reg<LatentAttention>(form.names.attention, config, form, layer));
+  else
+    attention.emplace(
+        reg<DecoderAttention>(form.names.attention, config, form, layer));
   if (config.hasExperts(layer))
     mixture.emplace(reg<DecoderMixture>(form.names.mlp, config, form));
   else
@@ -324,7 +330,8 @@ DecoderLayer::forwardAll(const std::vector<Tensor> &inputs) {
   const Tensor &x = inputs[0];
   Tensor h = attentionNorm(x);
   attended[0] = h;
-  Tensor mixed = afterAttention(attention.call(attended)[0]);
+  Tensor mixed = afterAttention(
+      (latent ? latent->call(attended) : attention->call(attended))[0]);
   if (residualScale != 1)
     mixed = mixed * residualScale;
   if (!isParallel) {

@@ -14,6 +14,7 @@ const std::vector<const ModelFamily *> &mllm::models::modelFamilies() {
   static const std::vector<const ModelFamily *> families = {
       &cohereFamily,    &cohere2Family,  &exaone4Family,    &gemmaFamily,
       &gemma2Family,    &gemma3Family,   &glm4Family,       &glm4MoEFamily,
+      &deepSeekFamily,
       &gpt2Family,      &gptNeoXFamily,  &graniteFamily,    &graniteMoEFamily,
       &internLM2Family, &llamaFamily,    &ministral3Family, &olmo2Family,
       &olmoEFamily,     &phi3Family,     &qwen2Family,      &qwen2MoEFamily,

@@ -23,6 +23,7 @@ extern const ModelFamily exaone4Family;
 extern const ModelFamily gemmaFamily;
 extern const ModelFamily gemma2Family;
 extern const ModelFamily gemma3Family;
+extern const ModelFamily deepSeekFamily;
 extern const ModelFamily glm4Family;
 extern const ModelFamily glm4MoEFamily;
 extern const ModelFamily gpt2Family;

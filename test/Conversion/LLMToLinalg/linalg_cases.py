@@ -533,6 +533,10 @@ def experts():
                   floats("g", weight, (4, 6, 8)), floats("u", weight, (4, 6, 8)), floats("d", weight, (4, 8, 6)))
     yield ffn("stored", "f32", True, stored_blocks("g", "q4_1", 4, 32, 32), stored_blocks("u", "q8_0", 4, 32, 32),
               stored_blocks("d", "q4_0", 4, 32, 32), columns=32)
+    for kind, weight, dynamic in itertools.product(("f32", "bf16"), ("f32", "bf16"), (False, True)):
+        yield heads("%s_%s%s" % (kind, weight, "_dynamic" if dynamic else ""), kind, dynamic,
+                    floats("w", weight, (4, 6, 8)))
+    yield heads("stored", "f32", True, stored_blocks("w", "q8_0", 4, 6, 32), columns=32)
     x = Argument("x", "tensor<?x8xf32>", logits)
     yield Case("sample", [x], ["tensor<?xi32>"], """
   %i = llm.sample %x {seed = 3, top_k = 2} : (tensor<?x8xf32>) -> tensor<?xi32>
@@ -541,6 +545,21 @@ def experts():
     yield Case("sample_nothing", [nothing], ["tensor<2xi32>"], """
   %i = llm.sample %x : (tensor<2x3xf16>) -> tensor<2xi32>
   return %i : tensor<2xi32>""")
+
+
+def heads(name, kind, dynamic, weight, columns=8):
+    x = floats("x", kind, (3, 4, columns), (0,) if dynamic else ())
+    body = """
+  %%y = llm.head_linear %%x, %%w : (%s) -> tensor<%sx4x6x%s>
+  %%z = tensor.extract_slice %%y[0, 0, 0] [3, 4, 6] [1, 1, 1] : tensor<%sx4x6x%s> to tensor<3x4x6x%s>
+  return %%z : tensor<3x4x6x%s>"""
+
+    def text(types):
+        rows = "?" if types[0].startswith("tensor<?") else "3"
+        return body % (", ".join(types), rows, kind, rows, kind, kind, kind)
+
+    return Case("head_linear_" + name, [x, weight], ["tensor<3x4x6x%s>" % kind], text([x.type, weight.type]),
+                reference_body=text([x.reference[0], weight.reference[0]]), tolerance=3e-2 if kind == "bf16" else None)
 
 
 def ffn(name, kind, dynamic, gate, up, down, columns=8):

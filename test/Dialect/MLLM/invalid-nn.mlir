@@ -689,3 +689,83 @@ mllm.graph.subgraph @f(%x: tensor<?x4xf32>, %e: tensor<?x2xi32>, %w: tensor<?x2x
   %0 = mllm.linalg.experts %x chosen %e weights %w, @g, @g, @d : (tensor<?x4xf32>, tensor<?x2xi32>, tensor<?x2xf32>) -> tensor<?x5xf32>
   mllm.cf.return
 }
+
+// -----
+
+mllm.tensor.register @h : tensor<3x8x4xf32> {source = "h"}
+mllm.graph.subgraph @f(%x: tensor<?x3x4xf32>) {
+  // RULE: head_linear.c1
+  // expected-error@+1 {{weight @absent is not a registered tensor of the module}}
+  %0 = mllm.linalg.head_linear %x, @absent : tensor<?x3x4xf32> -> tensor<?x3x8xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.tensor.register @h : tensor<3x8x4xf32> {source = "h"}
+mllm.graph.subgraph @f(%x: tensor<?x3x4xf32>) {
+  // RULE: head_linear.c2
+  // expected-error@+1 {{weight @h}}
+  %0 = mllm.linalg.head_linear %x, @h : tensor<?x3x4xf32> -> tensor<?x3x6xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.tensor.register @h : tensor<3x8x4xf32> {source = "h"}
+mllm.graph.subgraph @f(%x: tensor<?x2x4xf32>) {
+  // RULE: head_linear.c2 (the heads)
+  // expected-error@+1 {{weight @h}}
+  %0 = mllm.linalg.head_linear %x, @h : tensor<?x2x4xf32> -> tensor<?x2x8xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.tensor.register @h : tensor<3x8x4xf32> {source = "h"}
+mllm.graph.subgraph @f(%x: tensor<4xf32>) {
+  // RULE: head_linear.c3 (no heads)
+  // expected-error@+1 {{takes [4], expected a static number of heads before the last dimension}}
+  %0 = mllm.linalg.head_linear %x, @h : tensor<4xf32> -> tensor<8xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.tensor.register @h : tensor<3x8x4xf32> {source = "h"}
+mllm.graph.subgraph @f(%x: tensor<?x4xf32>) {
+  // RULE: head_linear.c3 (a dynamic number)
+  // expected-error@+1 {{takes [?, 4], expected a static number of heads before the last dimension}}
+  %0 = mllm.linalg.head_linear %x, @h : tensor<?x4xf32> -> tensor<?x8xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.tensor.register @h : tensor<3x8x4xf32> {source = "h"}
+mllm.graph.subgraph @f(%x: tensor<?x3x4xf32>) {
+  // RULE: head_linear.c3 (the rank)
+  // expected-error@+1 {{yields [?, 24] for [?, 3, 4], expected the same rank and a static last size}}
+  %0 = mllm.linalg.head_linear %x, @h : tensor<?x3x4xf32> -> tensor<?x24xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.tensor.register @h : tensor<3x8x4xf32> {source = "h"}
+mllm.graph.subgraph @f(%x: tensor<6x3x4xf32>) {
+  // RULE: head_linear.c3 (the rows)
+  // expected-error@+1 {{yields [5, 3, 8] for [6, 3] rows, expected them as leading dimensions}}
+  %0 = mllm.linalg.head_linear %x, @h : tensor<6x3x4xf32> -> tensor<5x3x8xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.tensor.register @h : tensor<3x8x4xf32> {source = "h"}
+mllm.graph.subgraph @f(%x: tensor<?x3x4xf32>) {
+  // RULE: head_linear.c4
+  // expected-error@+1 {{yields 'tensor<?x3x8xbf16>' for 'tensor<?x3x4xf32>', expected the same element type and device}}
+  %0 = mllm.linalg.head_linear %x, @h : tensor<?x3x4xf32> -> tensor<?x3x8xbf16>
+  mllm.cf.return
+}

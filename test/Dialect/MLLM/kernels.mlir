@@ -118,6 +118,15 @@ func.func @cache(%k: memref<8x32xf32>,
   return
 }
 
+// CHECK-LABEL: func.func @heads(
+func.func @heads(%w: memref<4096xi8>, %w4: memref<5120xi8>, %x: memref<8x64xf32>, %q: memref<8x256xf32>, %y: memref<8x32xf32>) {
+  // CHECK: mllm.kernel.head_linear weights(%{{.*}} : memref<4096xi8>) ins(%{{.*}} : memref<8x64xf32>) outs(%{{.*}} : memref<8x32xf32>) {columns = 64 : i64, format = "bf16", heads = 2 : i64, rows = 16 : i64}
+  mllm.kernel.head_linear weights(%w : memref<4096xi8>) ins(%x : memref<8x64xf32>) outs(%y : memref<8x32xf32>) {columns = 64 : i64, format = "bf16", heads = 2 : i64, rows = 16 : i64}
+  // CHECK: mllm.kernel.quantize_rows ins(%{{.*}} : memref<8x64xf32>) outs(%{{.*}} : memref<8x256xf32>) {columns = 32 : i64, group = 32 : i64, padded = 32 : i64, parts = 2 : i64, segment = 32 : i64}
+  mllm.kernel.quantize_rows ins(%x : memref<8x64xf32>) outs(%q : memref<8x256xf32>) {columns = 32 : i64, group = 32 : i64, padded = 32 : i64, parts = 2 : i64, segment = 32 : i64}
+  return
+}
+
 // CHECK-LABEL: func.func @experts(
 func.func @experts(%l: memref<8x16xf32>,
     %r: memref<8x16xf32>,

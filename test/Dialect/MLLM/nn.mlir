@@ -59,6 +59,16 @@ mllm.graph.subgraph @norms(%x: tensor<1x?x4xf32>, %y: tensor<2x3x4xbf16>, %p: te
 mllm.tensor.register @gates : tensor<5x6x4xf32> {source = "gates"}
 mllm.tensor.register @downs : tensor<5x4x6xbf16> {source = "downs"}
 
+mllm.tensor.register @heads : tensor<3x8x4xbf16>
+// CHECK-LABEL: mllm.graph.subgraph @head_linear(
+mllm.graph.subgraph @head_linear(%x: tensor<?x3x4xf32>, %y: tensor<2x5x3x4xbf16>) {
+  // CHECK: mllm.linalg.head_linear %{{[^ ]+}}, @heads : tensor<?x3x4xf32> -> tensor<?x3x8xf32>
+  %0 = mllm.linalg.head_linear %x, @heads : tensor<?x3x4xf32> -> tensor<?x3x8xf32>
+  // CHECK: mllm.linalg.head_linear %{{[^ ]+}}, @heads : tensor<2x5x3x4xbf16> -> tensor<2x5x3x8xbf16>
+  %1 = mllm.linalg.head_linear %y, @heads : tensor<2x5x3x4xbf16> -> tensor<2x5x3x8xbf16>
+  mllm.cf.return
+}
+
 // CHECK-LABEL: mllm.graph.subgraph @experts(
 mllm.graph.subgraph @experts(%x: tensor<?x4xf32>, %e: tensor<?x2xi32>, %w: tensor<?x2xf32>, %y: tensor<2x3x4xbf16>,
                              %f: tensor<2x3x1xi64>, %v: tensor<2x3x1xbf16>) {

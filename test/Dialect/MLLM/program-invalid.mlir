@@ -119,6 +119,14 @@ mllm.program.fragment @weights data {
 
 // -----
 
+mllm.program.fragment @weights data {
+  // RULE: program.weight.c4 (groups of a stack)
+  // expected-error@+1 {{is 'transposed', which is only valid for a matrix, or for a stack of matrices of consecutive rows}}
+  mllm.program.weight @w "tiles16" "f32" [2, 16, 4] bytes 512 sources ["a"] at [0] {slice = array<i64: 0, 8, 2, 4>, transposed}
+}
+
+// -----
+
 mllm.program.fragment @step code {
   mllm.program.entry_point
   mllm.program.label "here"

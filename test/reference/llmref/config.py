@@ -12,7 +12,8 @@ DENSE_FAMILIES = ("cohere", "cohere2", "exaone4", "gemma", "gemma2", "gemma3_tex
                   "granite", "internlm2", "ministral3", "mistral", "olmo2", "olmo3", "phi3", "seed_oss",
                   "smollm3", "stablelm")
 
-EXPERT_FAMILIES = ("glm4_moe", "granitemoe", "mixtral", "olmoe", "qwen2_moe", "qwen3_moe")
+LATENT_FAMILIES = ("deepseek_v2", "deepseek_v3")
+EXPERT_FAMILIES = LATENT_FAMILIES + ("glm4_moe", "granitemoe", "mixtral", "olmoe", "qwen2_moe", "qwen3_moe")
 # Of families.py and experts.py.
 DESCRIBED_FAMILIES = DENSE_FAMILIES + EXPERT_FAMILIES
 
@@ -59,6 +60,10 @@ class Config(object):
     routed_scale            factor of the weights
     groups, groups_per_token    experts are chosen from some of the groups
     qk_norm                 heads of queries and keys are normalized
+
+    Of those in latent.py:
+    kv_rank, q_rank         elements of the latents of keys and values, and of queries; q_rank 0: there are none
+    value_dim               elements of a value
     """
 
     def __init__(self, **fields):
@@ -71,6 +76,7 @@ class Config(object):
         self.experts = self.experts_per_token = self.expert_inner = self.shared_inner = 0
         self.dense_layers, self.normalizes, self.routed_scale = (), False, 1.0
         self.groups, self.groups_per_token, self.qk_norm = 1, 1, True
+        self.kv_rank = self.q_rank = self.value_dim = 0
         self.rope_theta = self.rope_scaling = self.bos = None
         self.eos = []
         self.__dict__.update(fields)
@@ -103,7 +109,7 @@ class Config(object):
     def weights(self):
         """{Hugging Face name: shape} of every tensor that the model has, in file order."""
         if self.family in DESCRIBED_FAMILIES:
-            from .experts import CLASSES
+            from .latent import CLASSES
             return CLASSES[self.family].weights_of(self)
         if self.family == "gpt2":
             return self._gpt2_weights()

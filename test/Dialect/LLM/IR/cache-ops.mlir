@@ -10,6 +10,14 @@
 // The default, written out.
 !plain = !llm.paged_kv_cache<f32, 1, 2, 16, 8, 64, valueDim = 16>
 
+!inside = !llm.paged_kv_cache<f32, 1, 2, 16, 8, 64, valuesInKeys = 12>
+!whole = !llm.paged_kv_cache<f32, 1, 2, 16, 8, 64, valuesInKeys = 16>
+
+// CHECK-LABEL: func.func private @values_in_keys
+// CHECK-SAME: !llm.paged_kv_cache<f32, 1, 2, 16, 8, 64, valuesInKeys = 12>
+// CHECK-SAME: !llm.paged_kv_cache<f32, 1, 2, 16, 8, 64, valuesInKeys = 16>
+func.func private @values_in_keys(!inside, !whole)
+
 // CHECK-LABEL: func.func private @types
 // CHECK-SAME: !llm.paged_kv_cache<f32, 1, 2, 16, 8, 64, valueDim = 4>
 // CHECK-SAME: !llm.paged_kv_cache<f32, 1, 2, 16, 8, 64>

@@ -87,6 +87,51 @@ func.func @test(%x: tensor<5x64xf32>, %e: tensor<5x2xi32>, %w: tensor<5x2xf32>, 
 
 // -----
 
+// RULE: head_linear.c1 (heads)
+func.func @test(%x: tensor<5x4x64xf32>, %w: tensor<8x32x64xbf16>) {
+  // expected-error@+1 {{'llm.head_linear' op has heads of shape [5, 4, 64], but weights of shape [8, 32, 64]}}
+  %0 = llm.head_linear %x, %w : (tensor<5x4x64xf32>, tensor<8x32x64xbf16>) -> tensor<5x4x32xf32>
+  return
+}
+
+// -----
+
+// RULE: head_linear.c1 (their elements)
+func.func @test(%x: tensor<5x8x32xf32>, %w: tensor<8x32x64xbf16>) {
+  // expected-error@+1 {{'llm.head_linear' op has heads of shape [5, 8, 32], but weights of shape [8, 32, 64]}}
+  %0 = llm.head_linear %x, %w : (tensor<5x8x32xf32>, tensor<8x32x64xbf16>) -> tensor<5x8x32xf32>
+  return
+}
+
+// -----
+
+// RULE: head_linear.c2
+func.func @test(%x: tensor<5x8x64xf32>, %w: tensor<8x32x64xbf16>) {
+  // expected-error@+1 {{'llm.head_linear' op has a result of type 'tensor<5x8x64xf32>' for heads of type 'tensor<5x8x64xf32>' and weights of shape [8, 32, 64]}}
+  %0 = llm.head_linear %x, %w : (tensor<5x8x64xf32>, tensor<8x32x64xbf16>) -> tensor<5x8x64xf32>
+  return
+}
+
+// -----
+
+// RULE: head_linear.c2 (the element type)
+func.func @test(%x: tensor<5x8x64xf32>, %w: tensor<8x32x64xbf16>) {
+  // expected-error@+1 {{'llm.head_linear' op has a result of type 'tensor<5x8x32xbf16>' for heads of type 'tensor<5x8x64xf32>'}}
+  %0 = llm.head_linear %x, %w : (tensor<5x8x64xf32>, tensor<8x32x64xbf16>) -> tensor<5x8x32xbf16>
+  return
+}
+
+// -----
+
+// RULE: head_linear.c3
+func.func @test(%x: tensor<5x8x64xf32>, %w: !llm.quantized_tensor<i8, [8, 32, 64], true, false, -1, 32, 8>) {
+  // expected-error@+1 {{'llm.head_linear' op has a weight of type '!llm.quantized_tensor<i8, [8, 32, 64], true, false, -1, 32, 8>' without a format and therefore without scales}}
+  %0 = llm.head_linear %x, %w : (tensor<5x8x64xf32>, !llm.quantized_tensor<i8, [8, 32, 64], true, false, -1, 32, 8>) -> tensor<5x8x32xf32>
+  return
+}
+
+// -----
+
 // RULE: sample.c1
 func.func @test(%l: tensor<3x256xf32>) {
   // expected-error@+1 {{'llm.sample' op temperature must be from 0 to 1000000, not -1.000000e+00 : f64}}

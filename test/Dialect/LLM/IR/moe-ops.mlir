@@ -22,6 +22,15 @@ func.func @moe_ffn(%x: tensor<?x64xf32>, %e: tensor<?x2xi32>, %w: tensor<?x2xf32
   return
 }
 
+// CHECK-LABEL: func @head_linear
+func.func @head_linear(%x: tensor<?x8x64xf32>, %w: tensor<8x32x64xbf16>, %y: tensor<3x8x64xf16>, %q: !stack) {
+  // CHECK: llm.head_linear %{{.*}}, %{{.*}} : (tensor<?x8x64xf32>, tensor<8x32x64xbf16>) -> tensor<?x8x32xf32>
+  %0 = llm.head_linear %x, %w : (tensor<?x8x64xf32>, tensor<8x32x64xbf16>) -> tensor<?x8x32xf32>
+  // CHECK: llm.head_linear %{{.*}}, %{{.*}} : (tensor<3x8x64xf16>, !llm.quantized_tensor<i8, [8, 192, 64], true, false, -1, 32, 8, format = q8_0>) -> tensor<3x8x192xf16>
+  %1 = llm.head_linear %y, %q : tensor<3x8x64xf16>, !stack -> tensor<3x8x192xf16>
+  return
+}
+
 // CHECK-LABEL: func @sample
 func.func @sample(%logits: tensor<?x256xf32>, %h: tensor<3x?xf16>) {
   // CHECK: llm.sample %{{.*}} {min_p = 0.000000e+00 : f64, seed = 0 : i64, temperature = 0.000000e+00 : f64, top_k = 0 : i64, top_p = 1.000000e+00 : f64} : (tensor<?x256xf32>) -> tensor<?xi32>

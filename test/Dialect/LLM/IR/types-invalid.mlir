@@ -45,6 +45,12 @@ func.func private @test(!llm.paged_kv_cache<f16, 12, 16, 64, 16, 4096, valueDim 
 
 // -----
 
+// RULE: paged_kv_cache.c4
+// expected-error@+1 {{cache has values of 65 elements in keys of 64}}
+func.func private @test(!llm.paged_kv_cache<f16, 12, 16, 64, 16, 4096, valuesInKeys = 65>)
+
+// -----
+
 // RULE: paged_kv_cache.c3
 // expected-error@+1 {{cache blockSize must be a power of two, not 24}}
 func.func private @test(!llm.paged_kv_cache<f16, 12, 16, 64, 24, 4096>)

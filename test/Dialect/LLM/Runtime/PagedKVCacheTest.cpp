@@ -380,6 +380,47 @@ TEST(PagedKVCache, ValuesMayHaveAHeadSizeOfTheirOwn) {
   }
 }
 
+// Values are the first elements of keys: blocks have room for keys only.
+TEST(PagedKVCache, ValuesMayBeInKeys) {
+  constexpr int64_t keyDim = 6, valueDim = 4, tokens = 7;
+  for (KVElementType type : {KVElementType::F32, KVElementType::Q8}) {
+    PagedKVCacheOptions options;
+    options.valueDim = valueDim;
+    options.valuesInKeys = true;
+    PagedKVCache cache(1, 1, keyDim, 4, 16, type, options);
+    ASSERT_TRUE(cache.status()) << cache.status().message();
+    const bool isBytes = type == KVElementType::Q8;
+    EXPECT_EQ(cache.blockLayout().blockBytes(),
+              isBytes ? 4 * 8 + 4 * 4 : 4 * keyDim * 4);
+    std::vector<float> keys(tokens * keyDim), values(tokens * valueDim);
+    for (int64_t t = 0; t < tokens; ++t)
+      for (int64_t i = 0; i < keyDim; ++i) {
+        const float x = i == keyDim - 1 ? 127.0F : static_cast<float>(t + i);
+        keys[static_cast<size_t>(t * keyDim + i)] = x;
+        if (i < valueDim)
+          values[static_cast<size_t>(t * valueDim + i)] = x;
+      }
+    const int32_t id = 1;
+    ASSERT_TRUE(
+        cache.appendKV(keys.data(), values.data(), 1, tokens, &id, nullptr));
+    std::vector<int32_t> table(static_cast<size_t>(cache.blocksPerSequence()));
+    int32_t length = 0;
+    ASSERT_TRUE(cache.fillBlockTable(&id, 1, table.data(), &length));
+    std::vector<float> gotKeys(keys.size()), gotValues(values.size());
+    ASSERT_TRUE(cache.lookupKV(table.data(), &length, 1, gotKeys.data(),
+                               gotValues.data()));
+    EXPECT_EQ(gotKeys, keys); // As bytes, the scale of each key is 1.
+    EXPECT_EQ(gotValues, values);
+  }
+  PagedKVCacheOptions longer;
+  longer.valueDim = keyDim + 1;
+  longer.valuesInKeys = true;
+  EXPECT_EQ(PagedKVCache(1, 1, keyDim, 4, 16, KVElementType::F32, longer)
+                .status()
+                .code(),
+            StatusCode::InvalidArgument);
+}
+
 //===----------------------------------------------------------------------===//
 // Failures change nothing
 //===----------------------------------------------------------------------===//
