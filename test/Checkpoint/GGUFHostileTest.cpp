@@ -36,6 +36,27 @@ constexpr StatusCode Unsupported = StatusCode::Unsupported;
 constexpr StatusCode NotFound = StatusCode::NotFound;
 constexpr uint64_t huge = ~uint64_t(0);
 
+/// The keys of a model with latent attention, of which one is then harmed.
+void setLatents(Image &image) {
+  image.set("general.architecture", std::string("deepseek2"));
+  const std::pair<const char *, uint32_t> sizes[] = {
+      {"block_count", 2},
+      {"context_length", 128},
+      {"embedding_length", 64},
+      {"feed_forward_length", 96},
+      {"attention.head_count", 4},
+      {"attention.head_count_kv", 1},
+      {"attention.kv_lora_rank", 32},
+      {"attention.key_length", 40},
+      {"attention.value_length", 32},
+      {"attention.key_length_mla", 24},
+      {"attention.value_length_mla", 16},
+      {"rope.dimension_count", 8}};
+  for (auto [name, size] : sizes)
+    image.set(std::string("deepseek2.") + name, size);
+  image.set("deepseek2.attention.layer_norm_rms_epsilon", 1e-6f);
+}
+
 void expectAllRefused(const std::vector<Case> &cases) {
   TempFolder folder;
   for (const Case &one : cases) {
@@ -468,6 +489,38 @@ TEST(GGUFHostileTest, Configuration) { // G12
          i.set("llama.expert_group_count", 3u);
        },
        {"'llama.expert_group_count' is 3"}},
+      {"latent attention of an old file",
+       [](Image &i) {
+         setLatents(i);
+         i.erase("deepseek2.attention.key_length_mla");
+       },
+       {"'deepseek2.attention.key_length_mla' is missing", "attn_kv_b"},
+       Unsupported},
+      {"latent attention with keys that are all rotated",
+       [](Image &i) {
+         setLatents(i);
+         i.set("deepseek2.rope.dimension_count", 24u);
+       },
+       {"'deepseek2.rope.dimension_count' is 24", "less than the 24"}},
+      {"a latent that is not whole tiles",
+       [](Image &i) {
+         setLatents(i);
+         i.set("deepseek2.attention.kv_lora_rank", 24u);
+       },
+       {"'deepseek2.attention.kv_lora_rank'", "24 elements"},
+       Unsupported},
+      {"latent attention with several KV heads",
+       [](Image &i) {
+         setLatents(i);
+         i.set("deepseek2.attention.head_count_kv", 4u);
+       },
+       {"'deepseek2.attention.head_count_kv' is 4; expected 1"}},
+      {"latent attention with another cache",
+       [](Image &i) {
+         setLatents(i);
+         i.set("deepseek2.attention.value_length", 16u);
+       },
+       {"'deepseek2.attention.value_length' is 16; expected 32"}},
       {"soft cap",
        [](Image &i) { i.set("llama.attn_logit_softcapping", 50.0f); },
        {"'llama.attn_logit_softcapping' is 50.0"},

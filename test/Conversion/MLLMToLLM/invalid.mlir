@@ -64,6 +64,23 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, n
 
 // -----
 
+// Values that are not the first part of the keys.
+module attributes {mllm.model = {architecture = "deepseek2", num_layers = 1 : i64, num_heads = 2 : i64, num_kv_heads = 1 : i64, head_dim = 8 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64, values_in_keys = 4 : i64}} {
+  mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
+  mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
+    %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
+    %h = mllm.linalg.view %x : tensor<?x8xf32> -> tensor<?x2x4xf32>
+    %p:2 = mllm.linalg.split %h {dim = 1 : i64, sections = array<i64: 1>} : (tensor<?x2x4xf32>) -> (tensor<?x1x4xf32>, tensor<?x1x4xf32>)
+    %k = mllm.linalg.concat %p#0, %p#1 {dim = 2 : i64} : (tensor<?x1x4xf32>, tensor<?x1x4xf32>) -> tensor<?x1x8xf32>
+    // expected-error@+1 {{stores values that are not the first part of a concatenation, the keys, although mllm.model specifies that keys contain values}}
+    %a, %b = mllm.linalg.kv_cache %k, %p#1 {layer = 0 : i64} : (tensor<?x1x8xf32>, tensor<?x1x4xf32>) -> (tensor<?x1x8xf32>, tensor<?x1x4xf32>)
+
+    mllm.cf.return %x : tensor<?x8xf32>
+  }
+}
+
+// -----
+
 // Keys of the cache with another user.
 module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
   mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}

@@ -352,6 +352,16 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 0 : i64}} 
 
 // -----
 
+// mllm.model with values that are longer than the keys that contain them
+// expected-error@+1 {{'mllm.model' has 'values_in_keys' 17 : i64, expected an i64 from 1 to 'head_dim' 16}}
+module attributes {mllm.model = {
+    architecture = "deepseek2", num_layers = 1 : i64, num_heads = 4 : i64,
+    num_kv_heads = 1 : i64, head_dim = 16 : i64, hidden_size = 64 : i64,
+    intermediate_size = 160 : i64, vocab_size = 259 : i64,
+    context_length = 512 : i64, values_in_keys = 17 : i64}} {}
+
+// -----
+
 // mllm.model with heads that cannot be grouped
 // expected-error@+1 {{'mllm.model' has 'num_heads' 4, expected a multiple of 'num_kv_heads' 3}}
 module attributes {mllm.model = {
