@@ -57,6 +57,7 @@ private:
   Status readLimitedExperts();
   Status readExpertGroups();
   Status readExpertLayers();
+  Status readLayerTypesOfMLPs();
 
   // HuggingFaceAttention.cpp
   Status readLayers();

@@ -142,11 +142,14 @@ Status HuggingFaceConfig::readExpertLayers() {
   int64_t step, first;
   LLMIR_ASSIGN_OR_RETURN(
       step, json.integerOr("decoder_sparse_step", 1, 1, maxLayers));
-  LLMIR_ASSIGN_OR_RETURN(
-      first, json.integerOr("first_k_dense_replace", 0, 0, config.numLayers));
+  const int64_t usual = family->modelType == "glm4_moe_lite" ? 1 : 0;
+  LLMIR_ASSIGN_OR_RETURN(first, json.integerOr("first_k_dense_replace", usual,
+                                               0, config.numLayers));
   std::vector<bool> &layers = config.experts.layers;
   for (int64_t i = 0; i < config.numLayers; ++i)
     layers.push_back(i >= first && (i + 1) % step == 0);
+  if (json.has("mlp_layer_types"))
+    return readLayerTypesOfMLPs();
   if (!json.has("mlp_only_layers"))
     return Status::ok();
   Expected<const Json *> list = json.array("mlp_only_layers");
@@ -160,6 +163,28 @@ Status HuggingFaceConfig::readExpertLayers() {
                               "; expected layers from 0 to " +
                               std::to_string(config.numLayers - 1));
     layers[static_cast<size_t>(i)] = false;
+  }
+  return Status::ok();
+}
+
+/// "sparse" or "dense" for each layer.
+Status HuggingFaceConfig::readLayerTypesOfMLPs() {
+  std::vector<bool> &layers = config.experts.layers;
+  Expected<const Json *> types = json.array("mlp_layer_types");
+  if (!types)
+    return types.takeStatus();
+  if ((*types)->size() != layers.size())
+    return json.failure(StatusCode::InvalidFile, "mlp_layer_types",
+                        "has " + std::to_string((*types)->size()) +
+                            " elements for " +
+                            std::to_string(config.numLayers) + " layers");
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const Json &type = (**types)[i];
+    layers[i] = type == "sparse";
+    if (!layers[i] && type != "dense")
+      return unsupported(json, "mlp_layer_types",
+                         "contains " + describeJson(type) +
+                             "; supported: sparse, dense");
   }
   return Status::ok();
 }

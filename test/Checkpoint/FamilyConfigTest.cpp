@@ -323,6 +323,18 @@ TEST(FamilyConfigTest, ReadsLatentAttention) {
   EXPECT_EQ(v3->experts.scores, ExpertsConfig::Sigmoid);
   EXPECT_TRUE(v3->experts.hasChoiceBias && v3->experts.normalizes);
   EXPECT_EQ(v3->experts.groupScores, 2);
+
+  using Layers = std::vector<bool>;
+  auto flash = read(withLatents(
+      "glm4_moe_lite", {{"first_k_dense_replace", "<absent>"}}));
+  ASSERT_TRUE(flash) << flash.status().message();
+  EXPECT_EQ(flash->architecture, "deepseek2");
+  EXPECT_EQ(flash->experts.layers, (Layers{false, true, true, true}));
+  flash = read(withLatents(
+      "glm4_moe_lite",
+      {{"mlp_layer_types", {"dense", "sparse", "dense", "sparse"}}}));
+  ASSERT_TRUE(flash) << flash.status().message();
+  EXPECT_EQ(flash->experts.layers, (Layers{false, true, false, true}));
 }
 
 TEST(FamilyConfigTest, RefusesBadLatentAttention) {
@@ -373,6 +385,14 @@ TEST(FamilyConfigTest, RefusesBadLatentAttention) {
                 {{"scoring_func", "sigmoid"}},
                 StatusCode::Unsupported,
                 "'scoring_func' is \"sigmoid\""},
+           Case{"glm4_moe_lite",
+                {{"mlp_layer_types", {"dense", "sparse"}}},
+                StatusCode::InvalidFile,
+                "'mlp_layer_types' has 2 elements"},
+           Case{"glm4_moe_lite",
+                {{"mlp_layer_types", {"dense", "moe", "moe", "moe"}}},
+                StatusCode::Unsupported,
+                "'mlp_layer_types' contains \"moe\""},
            Case{"deepseek_v2",
                 {{"norm_topk_prob", true}},
                 StatusCode::Unsupported,

@@ -254,6 +254,7 @@ void addLayers(Table &t) {
         },
         {t.floats({3, 8}), Table::ints({3, 2}, {0, 3, 2, 1, 0, 1}, kInt32),
          t.floats({3, 2})});
+  t.layer<nn::HeadLinear>("HeadLinear", {t.floats({3, 2, 16})}, 2, 16, 32);
   t.layer<nn::RMSNorm>("RMSNorm", {t.floats({3, 16})}, 16, 1e-5);
   t.layer<nn::RMSNorm>("RMSNormOfOffsets", {t.floats({3, 16})}, 16, 1e-5, true)
       .mentions = {"unit_offset"};

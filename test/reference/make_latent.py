@@ -20,9 +20,11 @@ FAMILIES = {
     "deepseek_v3": _shape("deepseek_v3", q_rank=40, head_dim=44, rotary_dim=12, kv_rank=48, shared_inner=48,
                           experts=9, experts_per_token=3, groups=3, groups_per_token=2, routed_scale=2.5,
                           rope_scaling=dict(YARN, mscale=1.0, mscale_all_dim=1.0)),
+    "glm4_moe_lite": _shape("glm4_moe_lite", q_rank=56, head_dim=56, value_dim=64, routed_scale=1.8, rope_theta=1e6,
+                            shared_inner=48),
 }
 
-CLASSES = {"deepseek_v2": "DeepseekV2", "deepseek_v3": "DeepseekV3"}
+CLASSES = {"deepseek_v2": "DeepseekV2", "deepseek_v3": "DeepseekV3", "glm4_moe_lite": "Glm4MoeLite"}
 ARCHITECTURES = {family: "deepseek2" for family in CLASSES}
 
 

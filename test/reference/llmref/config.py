@@ -12,7 +12,7 @@ DENSE_FAMILIES = ("cohere", "cohere2", "exaone4", "gemma", "gemma2", "gemma3_tex
                   "granite", "internlm2", "ministral3", "mistral", "olmo2", "olmo3", "phi3", "seed_oss",
                   "smollm3", "stablelm")
 
-LATENT_FAMILIES = ("deepseek_v2", "deepseek_v3")
+LATENT_FAMILIES = ("deepseek_v2", "deepseek_v3", "glm4_moe_lite")
 EXPERT_FAMILIES = LATENT_FAMILIES + ("glm4_moe", "granitemoe", "mixtral", "olmoe", "qwen2_moe", "qwen3_moe")
 # Of families.py and experts.py.
 DESCRIBED_FAMILIES = DENSE_FAMILIES + EXPERT_FAMILIES

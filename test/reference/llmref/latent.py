@@ -87,4 +87,4 @@ class DeepSeekV2(DeepSeekV3):
         return chosen, np.take_along_axis(scores, chosen, axis=-1) * config.routed_scale
 
 
-CLASSES = dict(experts.CLASSES, deepseek_v2=DeepSeekV2, deepseek_v3=DeepSeekV3)
+CLASSES = dict(experts.CLASSES, deepseek_v2=DeepSeekV2, deepseek_v3=DeepSeekV3, glm4_moe_lite=DeepSeekV3)
