@@ -42,6 +42,7 @@ import make_experts
 import make_families
 import make_tiny
 from checks import Checks
+from checks_of_blocks import in_blocks, in_fp8
 from model_command import Command, Failure, Skip
 from llmref import Model, compiled, formats, gguf_model, load, nmse, quantized, safetensors, top_two_margin
 from llmref.config import DESCRIBED_FAMILIES
@@ -57,7 +58,6 @@ F32_LEAD = 1e-3       # the same for float32 alone, absolute
 TOKENS = 77           # several KV blocks, the last of them partly filled
 GREEDY_TOKENS = 64
 BLOCKS_OF_EXPERTS = ("q8_0", "q4_k", "mxfp4", "iq4_xs")
-BLOCKS_BOUND = 2e-3   # median NMSE of positions: inputs are rounded to int8
 # Same architecture as llama3, with other sizes: their formats are long tests.
 SAME_ARCHITECTURE = ("llama", "smollm2", "tinyllama")
 
@@ -251,26 +251,9 @@ def suite_experts(command, report, temp):
     described_families(command, report, temp, "experts", make_experts.FAMILIES)
     for number, gguf_type in enumerate(BLOCKS_OF_EXPERTS):
         family = ("mixtral", "qwen2_moe")[number % 2]
-        report.check("experts/%s %s" % (family, gguf_type), lambda: in_blocks(command, temp, family, gguf_type))
-
-
-def in_blocks(command, temp, family, gguf_type):
-    """The values of the blocks are exact, and inputs of such matrices are int8. Rounding them changes which experts
-    some tokens choose, so only the median of the positions' errors is bounded."""
-    config, weights = make_tiny.make(family, hidden=256, expert_inner=256, intermediate=256, layers=2,
-                                     shared_inner=256 if family == "qwen2_moe" else 0)
-    path = os.path.join(temp, "experts-%s-%s.gguf" % (family, gguf_type))
-    make_tiny.write_gguf(path, config, weights, gguf_type)
-    for name, values in weights.items():
-        chosen = gguf_model.tensor_format(config, name, values.shape, gguf_type, pure=True)
-        weights[name] = formats.encode(chosen, values).values()
-    ids = [int(i) for i in np.random.RandomState(0).randint(0, config.vocab, TOKENS)]
-    exact = Model(config, weights).forward(ids)
-    answer = command.logits(path, ids, ["--kv", "f32"])
-    median = float(np.median([nmse(a, e) for a, e in zip(answer, exact)]))
-    if not median <= BLOCKS_BOUND:
-        raise Failure("the median NMSE of %d positions is %.2e, bound %.1e" % (len(ids), median, BLOCKS_BOUND))
-    return "median nmse %.2e, bound %.1e" % (median, BLOCKS_BOUND)
+        report.check("experts/%s %s" % (family, gguf_type), lambda: in_blocks(command, temp, family, gguf_type, TOKENS))
+    report.check("experts/deepseek_v3 q8_0", lambda: in_blocks(command, temp, "deepseek_v3", "q8_0", TOKENS))
+    report.check("experts/deepseek_v3 fp8", lambda: in_fp8(command, temp, "deepseek_v3", TOKENS))
 
 
 def text_part(command, temp):

@@ -49,11 +49,11 @@ def hf_keys(config):
         return dict(common, num_experts=config.experts, intermediate_size=config.expert_inner, clip_qkv=None)
     common["moe_intermediate_size"] = config.expert_inner
     if family == "glm4_moe" or config.kv_rank:
-        common.update(make_latent.hf_keys(config))
+        common.update(make_latent.hf_keys(config) or {"use_qk_norm": config.qk_norm})
         return dict(common, n_routed_experts=config.experts,
                     n_shared_experts=config.shared_inner // config.expert_inner,
                     first_k_dense_replace=len(config.dense_layers), routed_scaling_factor=config.routed_scale,
-                    n_group=config.groups, topk_group=config.groups_per_token, use_qk_norm=config.qk_norm)
+                    n_group=config.groups, topk_group=config.groups_per_token)
     common["num_experts"] = config.experts
     if family == "qwen2_moe":
         return dict(common, shared_expert_intermediate_size=config.shared_inner, decoder_sparse_step=1,

@@ -68,3 +68,12 @@ def gguf_keys(config):
     if config.q_rank:
         keys["attention.q_lora_rank"] = ("u32", config.q_rank)
     return keys
+
+
+def by_rows(config, name, values, rounded):
+    """The values after `rounded` of the matrices whose rows GGUF stores."""
+    if not name.endswith("kv_b_proj.weight"):
+        return rounded(values)
+    keys, others = np.split(values.reshape(config.heads, -1, config.kv_rank), [config.head_dim - config.rotary_dim], 1)
+    keys = rounded(keys.swapaxes(1, 2)).swapaxes(1, 2)
+    return np.concatenate([keys, rounded(others)], axis=1).reshape(values.shape)
