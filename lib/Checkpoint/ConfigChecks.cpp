@@ -69,8 +69,7 @@ Status setLatentSizes(ModelConfig &config, const LatentSizes &sizes,
   for (const auto &[name, size] : multiples)
     if (size % tile != 0)
       return failure(StatusCode::Unsupported, name,
-                     "gives latent attention parts of " +
-                         std::to_string(size) +
+                     "gives latent attention parts of " + std::to_string(size) +
                          " elements; multiples of 16 are supported");
   if (sizes.rotaryDim % 2 != 0)
     return failure(StatusCode::InvalidFile, sizes.names.rotaryDim,

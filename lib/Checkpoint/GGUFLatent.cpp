@@ -36,18 +36,17 @@ Status GGUFConfig::readLatentAttention() {
   LLMIR_ASSIGN_OR_RETURN(
       latent.rank,
       metadata.integer(key("attention.kv_lora_rank"), 1, maxHeadDim));
-  LLMIR_ASSIGN_OR_RETURN(latent.queryRank,
-                         metadata.integerOr(key("attention.q_lora_rank"), 0, 0,
-                                            maxHiddenSize));
+  LLMIR_ASSIGN_OR_RETURN(
+      latent.queryRank,
+      metadata.integerOr(key("attention.q_lora_rank"), 0, 0, maxHiddenSize));
   const std::string rotary = key("rope.dimension_count");
   LLMIR_ASSIGN_OR_RETURN(sizes.rotaryDim,
                          metadata.integer(rotary, 2, maxHeadDim));
   if (sizes.rotaryDim >= keyDim)
-    return metadata.failure(StatusCode::InvalidFile, rotary,
-                            "is " + std::to_string(sizes.rotaryDim) +
-                                "; expected less than the " +
-                                std::to_string(keyDim) + " of '" + keyLength +
-                                "'");
+    return metadata.failure(
+        StatusCode::InvalidFile, rotary,
+        "is " + std::to_string(sizes.rotaryDim) + "; expected less than the " +
+            std::to_string(keyDim) + " of '" + keyLength + "'");
   latent.plainDim = keyDim - sizes.rotaryDim;
   sizes.names = {key("attention.kv_lora_rank"), keyLength,
                  key("attention.value_length_mla"), rotary};

@@ -185,10 +185,10 @@ Status llmir::readRows(const Checkpoint &checkpoint,
   const bool isTransposedStack =
       parameter.isTransposed && parameter.shape.size() == 3;
   // Of the rows as they are stored.
-  const int64_t columns = parameter.shape.size() < 2
-                              ? 1
-                              : *(parameter.shape.end() -
-                                  (isTransposedStack ? 2 : 1));
+  const int64_t columns =
+      parameter.shape.size() < 2
+          ? 1
+          : *(parameter.shape.end() - (isTransposedStack ? 2 : 1));
   // A slice, and heads, are those of each matrix of a stack.
   const int64_t matrices = parameter.shape.size() == 3
                                ? std::max<int64_t>(parameter.shape[0], 1)
@@ -202,8 +202,7 @@ Status llmir::readRows(const Checkpoint &checkpoint,
       tensor.numElements() != held || parameter.firstRow < 0 ||
       spannedRows(parameter, rows) < 0 ||
       parameter.firstRow > all - spannedRows(parameter, rows) ||
-      tensor.shape.empty() ||
-      (isList && tensor.rows) ||
+      tensor.shape.empty() || (isList && tensor.rows) ||
       (parameter.isTransposed && !isTransposedStack && tensor.rows) ||
       (isTransposedStack &&
        (parameter.groupRows != 0 || parameter.unpermuteHeads != 0 ||

@@ -113,6 +113,7 @@ static LogicalResult evaluatePaged(PagedOperands operands,
   std::optional<Tensor> mask;
   reference::AttentionParams params = getParams(operands.op, mask, e);
   params.rounding = roundingFor(cache, e.options());
+  params.valuesInKeys = cache.geometry().valuesInKeys;
   Expected<Tensor> result =
       pagedAttention({query, tables, lens, offsets, !isRagged}, cache,
                      e.integer(operands.layer), params);

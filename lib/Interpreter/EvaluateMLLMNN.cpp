@@ -89,8 +89,8 @@ static LogicalResult evaluateHeadLinear(mllm::HeadLinearOp op, Evaluation &e) {
   const Tensor &x = e.tensor(op.getX());
   if (x.dim(-2) != weight->dim(0) || x.dim(-1) != weight->dim(2))
     return e.fail(Status(StatusCode::InvalidArgument,
-                         "heads " + typeString(x) +
-                             " do not match a weight " + typeString(*weight)));
+                         "heads " + typeString(x) + " do not match a weight " +
+                             typeString(*weight)));
   Shape shape = x.shape;
   shape.back() = weight->dim(1);
   if (Status status = reference::checkAffordable(shape); !status)

@@ -36,8 +36,8 @@ static int64_t storedRowsOf(const PackJob &job) {
   return job.isTransposedStack ? job.columns : job.rows;
 }
 
-/// Elements of a stored row; of a matrix that is transposed as a whole, those of
-/// a packed one.
+/// Elements of a stored row; of a matrix that is transposed as a whole, those
+/// of a packed one.
 static int64_t storedColumnsOf(const PackJob &job) {
   return job.isTransposedStack ? job.rows : job.columns;
 }
@@ -52,14 +52,14 @@ Expected<TensorPacker> TensorPacker::create(const CheckpointTensor &tensor,
       tensorRowBytes(*format, job.isVector ? rows : storedColumnsOf(job));
   int64_t storedRows = job.isVector ? 1 : job.matrices * rows;
   const bool hasRows =
-      !tensor.rows || (!job.isVector && storedColumnsOf(job) > 0 &&
-                       !tensor.shape.empty() &&
-                       tensor.shape.back() == storedColumnsOf(job));
-  const uint64_t present = tensor.rows && hasRows && rowBytes
-                               ? static_cast<uint64_t>(tensor.numElements() /
-                                                       storedColumnsOf(job) *
-                                                       *rowBytes)
-                               : tensor.bytes.size();
+      !tensor.rows ||
+      (!job.isVector && storedColumnsOf(job) > 0 && !tensor.shape.empty() &&
+       tensor.shape.back() == storedColumnsOf(job));
+  const uint64_t present =
+      tensor.rows && hasRows && rowBytes
+          ? static_cast<uint64_t>(tensor.numElements() / storedColumnsOf(job) *
+                                  *rowBytes)
+          : tensor.bytes.size();
   if (!rowBytes || !hasRows || static_cast<uint64_t>(rows) > present ||
       present != static_cast<uint64_t>(*rowBytes * storedRows))
     return Status(StatusCode::InvalidFile,
@@ -88,9 +88,8 @@ TensorPacker::TensorPacker(const CheckpointTensor &tensor, TensorFormat format,
     : job(job), format(format), stored(tensor), storedRows(storedRowsOf(job)),
       rowBytes(
           *tensorRowBytes(format, job.isVector ? storedRows : job.columns)),
-      storedRowBytes(*tensorRowBytes(format, job.isVector
-                                                 ? storedRows
-                                                 : storedColumnsOf(job))),
+      storedRowBytes(*tensorRowBytes(
+          format, job.isVector ? storedRows : storedColumnsOf(job))),
       wordBytes(format == TensorFormat::F64 ? rowBytes / 2 : rowBytes) {
   layout = {job.integers.value_or(IntegerFormat()), job.rows, job.columns};
   if (job.isVector) {
@@ -167,8 +166,7 @@ void TensorPacker::copyColumn(int64_t tile, int64_t r, uint8_t *out) const {
 void TensorPacker::collectColumns(int64_t tile, int64_t rows,
                                   uint8_t *out) const {
   const int64_t bytes = storedRowBytes / job.rows;
-  const int64_t firstRow =
-      tile / tilesPerMatrix() * storedRows + job.firstRow;
+  const int64_t firstRow = tile / tilesPerMatrix() * storedRows + job.firstRow;
   const int64_t firstColumn = tile % tilesPerMatrix() * kTileRows;
   std::vector<uint8_t> scratch(stored.rows ? storedRowBytes : 0);
   for (int64_t k = 0; k < job.columns; ++k) {

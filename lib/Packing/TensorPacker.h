@@ -57,7 +57,8 @@ private:
   const uint8_t *rowAt(int64_t tile, int64_t r, uint8_t *scratch) const;
   /// Copies row r of a tile to `out` if the stored matrix is [columns, rows].
   void copyColumn(int64_t tile, int64_t r, uint8_t *out) const;
-  /// Collects the rows of a tile from the columns of a stored matrix of a stack.
+  /// Collects the rows of a tile from the columns of a stored matrix of a
+  /// stack.
   void collectColumns(int64_t tile, int64_t rows, uint8_t *out) const;
 
   /// The stored bytes of a tile's rows.
@@ -77,7 +78,7 @@ private:
                       ///< be a slice.
   int64_t rowBytes;   ///< Bytes of a row, or of a whole vector.
   int64_t storedRowBytes; ///< Bytes of a row of the stored tensor.
-  int64_t wordBytes;  ///< Bytes of a row that is packed as words.
+  int64_t wordBytes;      ///< Bytes of a row that is packed as words.
   int64_t tileBytes, matrixBytes;
 };
 

@@ -101,21 +101,24 @@ struct KeyWeight {
 } // namespace
 
 /// The scale of a value head in an i8 cache, whose maximum is 127 steps.
-static double valueScale(const AttentionRow &row, int64_t j) {
+static double valueScale(const AttentionParams &params, const AttentionRow &row,
+                         int64_t j) {
+  const double *stored = params.valuesInKeys ? row.key(j) : row.value(j);
+  const int64_t count = params.valuesInKeys ? row.headDim : row.valueDim;
   double most = 0;
-  for (int64_t v = 0; v < row.valueDim; ++v)
-    if (const double x = std::fabs(row.value(j)[v]); !(x <= most))
+  for (int64_t i = 0; i < count; ++i)
+    if (const double x = std::fabs(stored[i]); !(x <= most))
       most = x;
   return most / 127;
 }
 
 /// Rounds the weights of keys [first, end) of a span for an i8 cache, with the
 /// scales of their values.
-static void roundBytes(const AttentionRow &row, int64_t first,
-                       std::vector<KeyWeight> &weights) {
+static void roundBytes(const AttentionParams &params, const AttentionRow &row,
+                       int64_t first, std::vector<KeyWeight> &weights) {
   std::vector<double> scales, products;
   for (size_t i = 0; i < weights.size(); ++i) {
-    scales.push_back(valueScale(row, first + static_cast<int64_t>(i)));
+    scales.push_back(valueScale(params, row, first + static_cast<int64_t>(i)));
     const double weight = weights[i].ofValue;
     products.push_back(weight != 0 ? weight * scales[i] : 0);
   }
@@ -146,7 +149,7 @@ static std::vector<KeyWeight> roundedWeights(const AttentionParams &params,
       span.push_back({weight, weight});
     }
     if (params.rounding == AttentionRounding::Bytes)
-      roundBytes(row, first, span);
+      roundBytes(params, row, first, span);
     const double rescale = known == minusInfinity ? 0 : std::exp(known - most);
     for (KeyWeight weight : span)
       all.push_back({weight.ofValue * rescale, weight.ofTotal * rescale});

@@ -57,7 +57,8 @@ struct Executor::State {
 /// Bytes of one block in all layers.
 static int64_t blockBytesOfAllLayers(const ArtifactInfo &info) {
   int64_t bytes;
-  return __builtin_mul_overflow(info.kvLayout().blockBytes(), info.numLayers, &bytes)
+  return __builtin_mul_overflow(info.kvLayout().blockBytes(), info.numLayers,
+                                &bytes)
              ? INT64_MAX
              : bytes;
 }

@@ -303,12 +303,12 @@ TEST(FamilyConfigTest, ReadsLatentAttention) {
   EXPECT_EQ(lite->experts.groups, 1);
   EXPECT_EQ(lite->experts.sharedInnerSize, 1536);
 
-  auto limited = read(withLatents("deepseek_v2",
-                                  {{"q_lora_rank", 1536},
-                                   {"topk_method", "group_limited_greedy"},
-                                   {"n_group", 4},
-                                   {"topk_group", 3},
-                                   {"routed_scaling_factor", 16.0}}));
+  auto limited =
+      read(withLatents("deepseek_v2", {{"q_lora_rank", 1536},
+                                       {"topk_method", "group_limited_greedy"},
+                                       {"n_group", 4},
+                                       {"topk_group", 3},
+                                       {"routed_scaling_factor", 16.0}}));
   ASSERT_TRUE(limited) << limited.status().message();
   EXPECT_EQ(limited->latent.queryRank, 1536);
   EXPECT_EQ(limited->experts.groups, 4);
@@ -317,16 +317,16 @@ TEST(FamilyConfigTest, ReadsLatentAttention) {
   EXPECT_EQ(limited->experts.scale, 16.0);
   EXPECT_NEAR(limited->attentionScale, std::pow(192, -0.5), 1e-12);
 
-  auto v3 = read(withLatents("deepseek_v3",
-                             {{"n_group", 4}, {"topk_group", 2}}));
+  auto v3 =
+      read(withLatents("deepseek_v3", {{"n_group", 4}, {"topk_group", 2}}));
   ASSERT_TRUE(v3) << v3.status().message();
   EXPECT_EQ(v3->experts.scores, ExpertsConfig::Sigmoid);
   EXPECT_TRUE(v3->experts.hasChoiceBias && v3->experts.normalizes);
   EXPECT_EQ(v3->experts.groupScores, 2);
 
   using Layers = std::vector<bool>;
-  auto flash = read(withLatents(
-      "glm4_moe_lite", {{"first_k_dense_replace", "<absent>"}}));
+  auto flash = read(
+      withLatents("glm4_moe_lite", {{"first_k_dense_replace", "<absent>"}}));
   ASSERT_TRUE(flash) << flash.status().message();
   EXPECT_EQ(flash->architecture, "deepseek2");
   EXPECT_EQ(flash->experts.layers, (Layers{false, true, true, true}));

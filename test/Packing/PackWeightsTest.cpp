@@ -226,10 +226,9 @@ TEST(PackWeights, TransposedMatricesOfAStack) {
     job.isTransposedStack = true;
     job.firstRow = first;
     job.storedRows = total;
-    ASSERT_TRUE(
-        packTensor(tensorOf(format, {matrices * total, rows}, whole), job,
-                   packed)
-            .isOk());
+    ASSERT_TRUE(packTensor(tensorOf(format, {matrices * total, rows}, whole),
+                           job, packed)
+                    .isOk());
     EXPECT_EQ(packed, expected);
   }
 }

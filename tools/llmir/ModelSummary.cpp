@@ -78,10 +78,9 @@ ModelMemory cli::memoryOf(const Checkpoint &checkpoint) {
       memory.weights - unreadBytes(checkpoint) - unchosenBytes(checkpoint);
   memory.kvFormat = kvFormatName(KVFormat::BF16);
   memory.kvPerToken =
-      kvBytes(config.numLayers,
-              {config.numKVHeads, config.headDim, tokensPerBlock,
-               kvStoredBytes(KVFormat::BF16), config.valuesInKeys,
-               config.valuesInKeys > 0});
+      kvBytes(config.numLayers, {config.numKVHeads, config.headDim,
+                                 tokensPerBlock, kvStoredBytes(KVFormat::BF16),
+                                 config.valuesInKeys, config.valuesInKeys > 0});
   memory.contextLength = config.contextLength;
   return memory;
 }

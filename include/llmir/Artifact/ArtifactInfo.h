@@ -94,8 +94,7 @@ struct ArtifactInfo {
   KVFormat kvFormat = KVFormat::F32;
 
   KVBlockLayout kvLayout() const {
-    return {numKVHeads,   headDim,
-            kvBlockSize,  kvStoredBytes(kvFormat),
+    return {numKVHeads,   headDim,         kvBlockSize, kvStoredBytes(kvFormat),
             valuesInKeys, valuesInKeys > 0};
   }
 

@@ -47,8 +47,8 @@ struct StoredParameter {
   /// Its rows are `groupRows` consecutive ones of every `groupStride`; 0: they
   /// are consecutive.
   int64_t groupRows = 0, groupStride = 0;
-  /// Stored as [columns, rows]; so is each matrix of a stack, where the slice is
-  /// that of the columns, the rows of the stored matrix.
+  /// Stored as [columns, rows]; so is each matrix of a stack, where the slice
+  /// is that of the columns, the rows of the stored matrix.
   bool isTransposed = false;
 };
 

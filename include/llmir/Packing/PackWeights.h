@@ -42,8 +42,8 @@ struct PackJob {
   /// Rows of a slice: `groupRows` of every `groupStride`; 0: consecutive ones.
   int64_t groupRows = 0, groupStride = 0;
   bool isTransposed = false; ///< Stored as [columns, rows].
-  /// Each of the matrices is stored as [columns, rows]. The slice is that of the
-  /// rows as they are stored, the columns.
+  /// Each of the matrices is stored as [columns, rows]. The slice is that of
+  /// the rows as they are stored, the columns.
   bool isTransposedStack = false;
   /// The integer format of a matrix: that of its blocks, or of its
   /// quantization; if absent, the matrix is packed as stored.

@@ -41,6 +41,8 @@ struct AttentionParams {
   const Tensor *sinks = nullptr; ///< [H]: scores in the denominator only.
   /// Rounding of queries and weights; see llm.paged_attention.
   AttentionRounding rounding = AttentionRounding::None;
+  /// Values are the first elements of their keys, whose scales they share.
+  bool valuesInKeys = false;
 };
 
 /// One query of one head, with access to its keys and values.

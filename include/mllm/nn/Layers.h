@@ -64,7 +64,8 @@ private:
 /// Multiplies each head by a matrix of its own.
 class HeadLinear : public Layer {
 public:
-  HeadLinear(int64_t heads, int64_t in, int64_t out, const Storage &storage = {})
+  HeadLinear(int64_t heads, int64_t in, int64_t out,
+             const Storage &storage = {})
       : matrices(*this, "weight", {heads, out, in}, storage) {}
 
   /// x […, heads, in] -> […, heads, out]

@@ -320,8 +320,8 @@ createByteProducts(KernelBuilder &kb, const KVBlockLayout &layout) {
 Value tileScales(KernelBuilder &kb, const KVBlockLayout &layout, Value tileKeys,
                  bool ofValues) {
   // In K, too, adjacent tokens are 4 bytes apart.
-  int64_t behind = ofValues ? layout.valueScaleOffset(0, 0)
-                            : layout.keyScaleOffset(0, 0);
+  int64_t behind =
+      ofValues ? layout.valueScaleOffset(0, 0) : layout.keyScaleOffset(0, 0);
   return kb.loadAt(kb.f32x16(), tileKeys, kb.index(behind));
 }
 

@@ -343,8 +343,7 @@ void AttentionEmitter::emitChunk(const AttentionGroup &group, Value chunk) {
   // Heads that share a KV head share the copy of a span.
   const bool sharesSpan = options.kvHeads == 1 && locator.copies();
   kb.loop(first, end, kb.index(1), [&](Value number) {
-    KeySpan shared =
-        sharesSpan ? locator.span(number, kb.index(0)) : KeySpan();
+    KeySpan shared = sharesSpan ? locator.span(number, kb.index(0)) : KeySpan();
     overItems(group, [&](const AttentionItem &item, const ItemRows &rows,
                          Value headBlock) {
       // The next head of the group, or the first head of the next span.
@@ -355,9 +354,9 @@ void AttentionEmitter::emitChunk(const AttentionGroup &group, Value chunk) {
           arith::SelectOp::create(kb, wraps, group.firstBlock, following);
       Value nextNumber = kb.add(
           number, arith::SelectOp::create(kb, wraps, kb.index(1), kb.index(0)));
-      KeySpan span = sharesSpan ? shared
-                                : locator.span(number, kb.div(headBlock,
-                                                              blocksPerHead));
+      KeySpan span =
+          sharesSpan ? shared
+                     : locator.span(number, kb.div(headBlock, blocksPerHead));
       KeySpan next =
           locator.later(nextNumber, kb.div(nextBlock, blocksPerHead));
       kb.loop(kb.index(0), blocksOf(rows), kb.index(1), [&](Value block) {

@@ -112,8 +112,8 @@ void SpanLocator::copyValues(KeySpan &span) {
     kb.loop(0, ceilDiv(layout.valueDim(), cell), 1, [&](Value number) {
       Value words = kb.loadAt(kb.i32x16(), span.keys[t],
                               kb.mul(number, tiles.blockSize * 4));
-      Value elements = vector::BitCastOp::create(
-          kb, kb.vec(kLanes * cell, element), words);
+      Value elements =
+          vector::BitCastOp::create(kb, kb.vec(kLanes * cell, element), words);
       if (cell > 1)
         elements = vector::ShuffleOp::create(kb, elements, elements, order);
       words = vector::BitCastOp::create(kb, kb.i32x16(), elements);

@@ -126,8 +126,7 @@ void RowQuantizer::emitGroup(Value token, Value number, int64_t values) {
 }
 
 Value RowQuantizer::loadLanes(Value token, Value column, int64_t lanes) {
-  Value numbers =
-      kb.loadVector(x, {token, kb.add(firstColumn, column)}, lanes);
+  Value numbers = kb.loadVector(x, {token, kb.add(firstColumn, column)}, lanes);
   if (lanes == kLanes)
     return numbers;
   return vector::InsertStridedSliceOp::create(

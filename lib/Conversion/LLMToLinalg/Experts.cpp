@@ -188,14 +188,15 @@ static SmallVector<Value> convertHeadLinear(TensorBuilder &t, HeadLinearOp op,
   TensorBuilder::Sizes sizes = t.sizes(operands.getX());
   sizes.back() = weight.sizes(t)[1];
   // Loops: token, head, n, k.
-  Value sums = t.reduce(
-      t.filled(sizes, 0), operands.getX(),
-      {t.map(4, {0, 1, 3}), t.map(4, {0, 1, 2})},
-      [&](ScalarBuilder &s, ValueRange v) {
-        Value input = weight.roundsInputs() ? roundedToBF16(s, v[0]) : v[0];
-        Value factor = weight.at(s, {s.loop(1), s.loop(2), s.loop(3)});
-        return s.addf(v[1], s.mulf(input, factor));
-      });
+  Value sums =
+      t.reduce(t.filled(sizes, 0), operands.getX(),
+               {t.map(4, {0, 1, 3}), t.map(4, {0, 1, 2})},
+               [&](ScalarBuilder &s, ValueRange v) {
+                 Value input =
+                     weight.roundsInputs() ? roundedToBF16(s, v[0]) : v[0];
+                 Value factor = weight.at(s, {s.loop(1), s.loop(2), s.loop(3)});
+                 return s.addf(v[1], s.mulf(input, factor));
+               });
   return {withBias(t, sums, /*bias=*/Value(), t.elementType(operands.getX()))};
 }
 

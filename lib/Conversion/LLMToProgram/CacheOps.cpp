@@ -29,10 +29,12 @@ static kernel::CacheGeometry geometryOf(ll::PagedKVCacheType cache) {
                          : mllm::storedFormatName(cache.getElementType());
   // The name is owned by the context.
   StringRef format = StringAttr::get(cache.getContext(), name).getValue();
-  return {format, static_cast<int64_t>(cache.getNumHeads()),
+  return {format,
+          static_cast<int64_t>(cache.getNumHeads()),
           static_cast<int64_t>(cache.getHeadDim()),
           static_cast<int64_t>(cache.getValueDim()),
-          static_cast<int64_t>(cache.getBlockSize()), cache.getValuesInKeys()};
+          static_cast<int64_t>(cache.getBlockSize()),
+          cache.getValuesInKeys()};
 }
 
 //===----------------------------------------------------------------------===//

@@ -158,8 +158,8 @@ void CacheAttention::merge(ProgramConversion &c, Location loc, StringRef label,
   c.kernel<kernel::MergeAttentionOp>(
       loc, label, out, sinks, partials, out.buffer, cache.format, heads,
       cache.kvHeads, cache.headDim, cache.valueDim, cache.blockSize,
-      cache.valuesInKeys, APFloat(scale), causal, window, APFloat(softCap), alibiSlopes,
-      maskStrides);
+      cache.valuesInKeys, APFloat(scale), causal, window, APFloat(softCap),
+      alibiSlopes, maskStrides);
 }
 
 static LogicalResult convert(FunctionConversion &c, ll::AttentionOp op) {

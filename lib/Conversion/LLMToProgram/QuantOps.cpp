@@ -433,10 +433,9 @@ static LogicalResult convert(ProgramConversion &c, ll::HeadLinearOp op) {
   }
   RowsValue out = c.createResult(op.getResult(), *x, heads * rows);
   c.kernel<kernel::HeadLinearOp>(
-      op.getLoc(),
-      kernelName(Twine("head_linear_") + weights->format, shape), out,
-      (*weights)[0], input.buffer, out.buffer, weights->format, heads, rows,
-      columns, segment, out.over);
+      op.getLoc(), kernelName(Twine("head_linear_") + weights->format, shape),
+      out, (*weights)[0], input.buffer, out.buffer, weights->format, heads,
+      rows, columns, segment, out.over);
   return success();
 }
 

@@ -144,8 +144,8 @@ LogicalResult NeedsCollector::visitCache(KVCacheOp op, SubGraphNeeds &needs) {
            << " specifies " << facts.numLayers << " layers";
   const int64_t valueDim =
       facts.valuesInKeys ? facts.valuesInKeys : facts.headDim;
-  for (auto [value, size] : {std::pair(op.getK(), facts.headDim),
-                             std::pair(op.getV(), valueDim)}) {
+  for (auto [value, size] :
+       {std::pair(op.getK(), facts.headDim), std::pair(op.getV(), valueDim)}) {
     ArrayRef<int64_t> shape = tensorType(value).getShape();
     if (shape[1] != facts.numKVHeads || shape[2] != size)
       return op.emitOpError()

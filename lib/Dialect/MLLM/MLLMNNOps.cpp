@@ -226,10 +226,10 @@ LogicalResult HeadLinearOp::verifySymbolUses(SymbolTableCollection &tables) {
   if (x.size() < 2) // verify() has reported it.
     return success();
   // c1, c2
-  return verifyParameter(*this, getWeightAttr(), "weight",
-                         {x[x.size() - 2],
-                          tensorType(getResult()).getShape().back(), x.back()},
-                         tables);
+  return verifyParameter(
+      *this, getWeightAttr(), "weight",
+      {x[x.size() - 2], tensorType(getResult()).getShape().back(), x.back()},
+      tables);
 }
 
 std::optional<int64_t> HeadLinearOp::getFlops() {

@@ -12,14 +12,13 @@ using namespace mllm::models;
 
 const std::vector<const ModelFamily *> &mllm::models::modelFamilies() {
   static const std::vector<const ModelFamily *> families = {
-      &cohereFamily,    &cohere2Family,  &exaone4Family,    &gemmaFamily,
-      &gemma2Family,    &gemma3Family,   &glm4Family,       &glm4MoEFamily,
-      &deepSeekFamily,
-      &gpt2Family,      &gptNeoXFamily,  &graniteFamily,    &graniteMoEFamily,
-      &internLM2Family, &llamaFamily,    &ministral3Family, &olmo2Family,
-      &olmoEFamily,     &phi3Family,     &qwen2Family,      &qwen2MoEFamily,
-      &qwen3Family,     &qwen3MoEFamily, &seedOSSFamily,    &smolLM3Family,
-      &stableLMFamily,
+      &cohereFamily,     &cohere2Family,   &exaone4Family,  &gemmaFamily,
+      &gemma2Family,     &gemma3Family,    &glm4Family,     &glm4MoEFamily,
+      &deepSeekFamily,   &gpt2Family,      &gptNeoXFamily,  &graniteFamily,
+      &graniteMoEFamily, &internLM2Family, &llamaFamily,    &ministral3Family,
+      &olmo2Family,      &olmoEFamily,     &phi3Family,     &qwen2Family,
+      &qwen2MoEFamily,   &qwen3Family,     &qwen3MoEFamily, &seedOSSFamily,
+      &smolLM3Family,    &stableLMFamily,
   };
   return families;
 }

@@ -74,8 +74,7 @@ LatentAttention::LatentAttention(const DecoderConfig &config,
   if (sizes.queryRank > 0) {
     queryLatent = reg<nn::Linear>("q_a_proj", inputs, sizes.queryRank,
                                   /*bias=*/false);
-    queryNorm =
-        reg<nn::RMSNorm>("q_a_layernorm", sizes.queryRank, latentEps);
+    queryNorm = reg<nn::RMSNorm>("q_a_layernorm", sizes.queryRank, latentEps);
     inputs = sizes.queryRank;
     name = "q_b_proj";
   }
@@ -97,8 +96,8 @@ LatentAttention::forwardAll(const std::vector<Tensor> &inputs) {
     query = (*queryNorm)((*queryLatent)(x));
   Tensor plain =
       (*plainQuery)(query).view({kSymbolic, numHeads, sizes.plainDim});
-  Tensor turned = rope(
-      (*rotatedQuery)(query).view({kSymbolic, numHeads, rotaryDim}));
+  Tensor turned =
+      rope((*rotatedQuery)(query).view({kSymbolic, numHeads, rotaryDim}));
   Tensor q = nn::F::concat({keys(plain), turned}, -1);
   if (inputs.size() > 1)
     q = q * inputs[1];

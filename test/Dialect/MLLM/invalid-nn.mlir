@@ -702,6 +702,7 @@ mllm.graph.subgraph @f(%x: tensor<?x3x4xf32>) {
 
 // -----
 
+// expected-note@+1 {{registered here}}
 mllm.tensor.register @h : tensor<3x8x4xf32> {source = "h"}
 mllm.graph.subgraph @f(%x: tensor<?x3x4xf32>) {
   // RULE: head_linear.c2
@@ -712,6 +713,7 @@ mllm.graph.subgraph @f(%x: tensor<?x3x4xf32>) {
 
 // -----
 
+// expected-note@+1 {{registered here}}
 mllm.tensor.register @h : tensor<3x8x4xf32> {source = "h"}
 mllm.graph.subgraph @f(%x: tensor<?x2x4xf32>) {
   // RULE: head_linear.c2 (the heads)

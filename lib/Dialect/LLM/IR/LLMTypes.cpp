@@ -86,7 +86,7 @@ PagedKVCacheType::verify(function_ref<InFlightDiagnostic()> emitError,
   int64_t least = 32 / elementType.getIntOrFloatBitWidth();
   if (blockSize < least) // c3
     return emitError() << "cache blockSize must be at least " << least
-                                   << " for elements of type " << elementType << ", not "
+                       << " for elements of type " << elementType << ", not "
                        << blockSize;
   if (valuesInKeys && valueDim > headDim) // c4
     return emitError() << "cache has values of " << valueDim

@@ -61,7 +61,8 @@ PagedKVCache::PagedKVCache(int64_t numLayers, int64_t numHeads, int64_t headDim,
                            int64_t blockSize, int64_t maxSeqLen,
                            KVElementType elementType,
                            const PagedKVCacheOptions &options)
-    : layout{numHeads, headDim, blockSize, ::llmir::kvStoredBytes(elementType),
+    : layout{numHeads,         headDim,
+             blockSize,        ::llmir::kvStoredBytes(elementType),
              options.valueDim, options.valuesInKeys},
       layers(numLayers), longest(maxSeqLen), type(elementType) {
   constructed = initialize(options);

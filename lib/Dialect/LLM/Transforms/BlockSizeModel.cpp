@@ -21,11 +21,10 @@ using namespace mlir::llm;
 
 PagedKVCacheType mlir::llm::withBlockSize(PagedKVCacheType type,
                                           int64_t blockSize) {
-  return PagedKVCacheType::get(type.getContext(), type.getElementType(),
-                               type.getNumLayers(), type.getNumHeads(),
-                               type.getHeadDim(), blockSize,
-                               type.getMaxSeqLen(), type.getValueDim(),
-                               type.getValuesInKeys());
+  return PagedKVCacheType::get(
+      type.getContext(), type.getElementType(), type.getNumLayers(),
+      type.getNumHeads(), type.getHeadDim(), blockSize, type.getMaxSeqLen(),
+      type.getValueDim(), type.getValuesInKeys());
 }
 
 //===----------------------------------------------------------------------===//

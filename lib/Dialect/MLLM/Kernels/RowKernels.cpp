@@ -240,9 +240,9 @@ LogicalResult QuantizeRowsOp::verify() {
               "whole words";
   const int64_t parts = getParts();
   const int64_t words = QuantizedRowLayout{columns, segment, padded}.words();
-  return verifyRows(
-      *this, {{"x", getX(), saturatingProduct(parts, columns)}, // c2
-              {"out", getOut(), saturatingProduct(parts, words)}});
+  return verifyRows(*this,
+                    {{"x", getX(), saturatingProduct(parts, columns)}, // c2
+                     {"out", getOut(), saturatingProduct(parts, words)}});
 }
 
 //===----------------------------------------------------------------------===//

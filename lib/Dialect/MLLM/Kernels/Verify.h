@@ -122,10 +122,12 @@ mlir::LogicalResult verifyCache(mlir::Operation *op,
                                 const CacheGeometry &geometry);
 
 template <typename Op> CacheGeometry geometryOf(Op op) {
-  return {op.getKvFormat(), static_cast<int64_t>(op.getKvHeads()),
+  return {op.getKvFormat(),
+          static_cast<int64_t>(op.getKvHeads()),
           static_cast<int64_t>(op.getHeadDim()),
           static_cast<int64_t>(op.getValueDim()),
-          static_cast<int64_t>(op.getBlockSize()), op.getValuesInKeys()};
+          static_cast<int64_t>(op.getBlockSize()),
+          op.getValuesInKeys()};
 }
 
 } // namespace llmir::mllm::kernel

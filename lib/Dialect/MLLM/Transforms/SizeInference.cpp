@@ -232,7 +232,7 @@ LogicalResult SizeInference::inferResults(Operation *op,
   auto first = [&] { return cast<RankedTensorType>(types[0]); };
   auto operand = [&](unsigned i) { return tensorType(op->getOperand(i)); };
   llvm::TypeSwitch<Operation *>(op)
-      .Case([&](LinearOp) {
+      .Case<LinearOp, HeadLinearOp>([&](auto) {
         types[0] = takeSizes(first(), operand(0), operand(0).getRank() - 1);
       })
       .Case([&](EmbeddingOp) {

@@ -393,13 +393,10 @@ TEST(PagedKVCache, ValuesMayBeInKeys) {
     EXPECT_EQ(cache.blockLayout().blockBytes(),
               isBytes ? 4 * 8 + 4 * 4 : 4 * keyDim * 4);
     std::vector<float> keys(tokens * keyDim), values(tokens * valueDim);
-    for (int64_t t = 0; t < tokens; ++t)
-      for (int64_t i = 0; i < keyDim; ++i) {
-        const float x = i == keyDim - 1 ? 127.0F : static_cast<float>(t + i);
-        keys[static_cast<size_t>(t * keyDim + i)] = x;
-        if (i < valueDim)
-          values[static_cast<size_t>(t * valueDim + i)] = x;
-      }
+    for (size_t i = 0; i < keys.size(); ++i)
+      keys[i] = i % keyDim == keyDim - 1 ? 127.0F : static_cast<float>(i);
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = keys[i / valueDim * keyDim + i % valueDim];
     const int32_t id = 1;
     ASSERT_TRUE(
         cache.appendKV(keys.data(), values.data(), 1, tokens, &id, nullptr));
@@ -415,10 +412,8 @@ TEST(PagedKVCache, ValuesMayBeInKeys) {
   PagedKVCacheOptions longer;
   longer.valueDim = keyDim + 1;
   longer.valuesInKeys = true;
-  EXPECT_EQ(PagedKVCache(1, 1, keyDim, 4, 16, KVElementType::F32, longer)
-                .status()
-                .code(),
-            StatusCode::InvalidArgument);
+  const PagedKVCache none(1, 1, keyDim, 4, 16, KVElementType::F32, longer);
+  EXPECT_EQ(none.status().code(), StatusCode::InvalidArgument);
 }
 
 //===----------------------------------------------------------------------===//
