@@ -41,6 +41,9 @@ static void visitFields(Info &info, Visitor &&visitor) {
   visitor("arenaBytes", info.arenaBytes);
   visitor("workerBytes", info.workerBytes);
   visitor("contextLength", info.contextLength);
+  visitor("pooling", info.pooling);
+  visitor("embeddingSize", info.embeddingSize);
+  visitor("wholeSequences", info.wholeSequences);
   visitor("numLayers", info.numLayers);
   visitor("numKVHeads", info.numKVHeads);
   visitor("headDim", info.headDim);
@@ -106,6 +109,9 @@ struct FieldWriter {
   }
   void operator()(const char *name, const KVFormat &format) const {
     object[name] = kvFormatName(format);
+  }
+  void operator()(const char *name, const Pooling &pooling) const {
+    object[name] = poolingName(pooling);
   }
   void operator()(const char *name, const GenerationDefaults &defaults) const {
     visitDefaults(defaults, FieldWriter{object[name]});
@@ -192,6 +198,16 @@ struct FieldReader {
       status = reader.unexpected(name, "\"f32\", \"f16\", \"bf16\" or \"q8\"");
     else if (format)
       field = *format;
+  }
+  void operator()(const char *name, Pooling &field) const {
+    std::string text;
+    (*this)(name, text);
+    std::optional<Pooling> pooling = poolingFromName(text);
+    if (status && !pooling)
+      status =
+          reader.unexpected(name, "\"none\", \"cls\", \"last\" or \"mean\"");
+    else if (pooling)
+      field = *pooling;
   }
   void operator()(const char *name, GenerationDefaults &field) const {
     if (!status)
@@ -382,8 +398,11 @@ static Status checkCode(const ArtifactInfo &info) {
 /// in principle; indices must fit into an int32.
 static Status checkSizes(const ArtifactInfo &info) {
   LLMIR_RETURN_IF_ERROR(checkRange("vocabSize", info.vocabSize, 1, INT32_MAX));
+  const bool embeds = info.pooling != Pooling::None;
+  LLMIR_RETURN_IF_ERROR(checkRange("embeddingSize", info.embeddingSize,
+                                   embeds ? 1 : 0, embeds ? INT32_MAX : 0));
   LLMIR_RETURN_IF_ERROR(checkRange("logitsRowStride", info.logitsRowStride,
-                                   info.vocabSize, int64_t(1) << 32));
+                                   info.rowSize(), int64_t(1) << 32));
   LLMIR_RETURN_IF_ERROR(checkRange("tokenBudget", info.tokenBudget, 1, 65536));
   LLMIR_RETURN_IF_ERROR(
       checkRange("maxLogitRows", info.maxLogitRows, 1, 65536));

@@ -226,6 +226,24 @@ const std::string &Executor::placement() const { return state->numa.text(); }
 /// Adds the logits rows requested by `part`.
 Status Executor::State::checkRows(const SequenceStep &part,
                                   int64_t &rows) const {
+  const bool pools = info.pooling != Pooling::None;
+  if (pools && part.want != WantLogits::None && part.want != WantLogits::Last)
+    return Status(StatusCode::InvalidArgument,
+                  "rows of single tokens of sequence " +
+                      std::to_string(part.sequence) +
+                      "; the model yields one embedding of a sequence",
+                  "use a language model, or 'llmir embed'");
+  if (info.pooling == Pooling::Mean && part.want == WantLogits::None)
+    return Status(StatusCode::InvalidArgument,
+                  "no row of sequence " + std::to_string(part.sequence) +
+                      "; the model yields one for each sequence",
+                  "leave the sequence out of the step");
+  if (info.wholeSequences && cache->getSequenceLength(part.sequence) > 0)
+    return Status(StatusCode::InvalidArgument,
+                  "sequence " + std::to_string(part.sequence) +
+                      " has tokens of an earlier step; the model needs all "
+                      "tokens of a sequence in one step",
+                  "free the sequence and create it again");
   switch (part.want) {
   case WantLogits::None:
     return Status::ok();
@@ -319,7 +337,8 @@ LLMIRStepContext Executor::State::fillContext(Span<const SequenceStep> batch) {
       memory.positions[tokens + t] = static_cast<int32_t>(length - count + t);
     }
     if (part.want == WantLogits::Last)
-      memory.logitRows[rows++] = static_cast<int32_t>(tokens + count - 1);
+      memory.logitRows[rows++] = static_cast<int32_t>(
+          info.pooling == Pooling::First ? tokens : tokens + count - 1);
     else if (part.want == WantLogits::All)
       for (int64_t t = 0; t < count; ++t)
         memory.logitRows[rows++] = static_cast<int32_t>(tokens + t);
@@ -366,7 +385,7 @@ Expected<StepLogits> Executor::step(Span<const SequenceStep> batch) {
   logits.data = state->memory.logits;
   logits.numRows = context.num_logit_rows;
   logits.rowStride = state->info.logitsRowStride;
-  logits.vocabSize = state->info.vocabSize;
+  logits.rowSize = state->info.rowSize();
   return logits;
 }
 

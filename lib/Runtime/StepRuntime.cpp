@@ -210,7 +210,9 @@ Status StepRuntime::run(LLMIRStepFunction function, LLMIRStepContext &context) {
   context.state = this;
   if (cache) {
     context.kv_pool = cache->pool();
-    context.kv_layer_stride = cache->layerStride();
+    // All layers of the code share the only one of such a cache.
+    context.kv_layer_stride =
+        cache->getNumLayers() > 1 ? cache->layerStride() : 0;
   }
   failure = Status::ok();
   const LLMIRStepContext *ctx = &context;

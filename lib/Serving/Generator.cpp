@@ -38,6 +38,11 @@ double millisecondsSince(Clock::time_point start) {
 static Status checkRequest(const Executor &executor, Span<const int32_t> prompt,
                            const GenerateOptions &options) {
   LLMIR_RETURN_IF_ERROR(validateSamplingParams(options.sampling));
+  if (executor.info().pooling != Pooling::None)
+    return Status(StatusCode::InvalidArgument,
+                  "'" + executor.info().modelName +
+                      "' is an embedding model, which generates no text",
+                  "use 'llmir embed'");
   if (prompt.empty())
     return Status(StatusCode::InvalidArgument, "the prompt has no tokens",
                   "give at least one token");

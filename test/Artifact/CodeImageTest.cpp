@@ -282,6 +282,11 @@ TEST(CodeImage, TheInfoIsThatOfTheCode) {
   EXPECT_NE(loadedWith(info, sampleImage()).find("disagree on 'kvFormat';"),
             std::string::npos);
   info = sampleInfo();
+  info.pooling = Pooling::Last;
+  info.embeddingSize = info.vocabSize;
+  EXPECT_NE(loadedWith(info, sampleImage()).find("disagree on 'pooling';"),
+            std::string::npos);
+  info = sampleInfo();
   info.code[0].triple += "x";
   EXPECT_NE(loadedWith(info, sampleImage()).find("disagree on 'code';"),
             std::string::npos);

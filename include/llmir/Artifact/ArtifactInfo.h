@@ -16,6 +16,7 @@
 
 #include "llmir/ABI/KVBlockLayout.h"
 #include "llmir/Support/GenerationDefaults.h"
+#include "llmir/Support/Pooling.h"
 #include "llmir/Support/TensorFormat.h"
 
 #include <cstdint>
@@ -84,6 +85,17 @@ struct ArtifactInfo {
   int64_t arenaBytes = 0;      ///< A multiple of 64.
   int64_t workerBytes = 0;     ///< After the arena, per worker.
   int64_t contextLength = 0;   ///< Maximum sequence length of the model.
+
+  // The rows that a step yields: logits, or with pooling embeddings.
+  Pooling pooling = Pooling::None;
+  int64_t embeddingSize = 0; ///< Elements of an embedding; 0 without pooling.
+  /// A step must have all tokens of its sequences, since the results of early
+  /// tokens depend on later ones.
+  bool wholeSequences = false;
+  /// Elements of a row, which has logitsRowStride of them with padding.
+  int64_t rowSize() const {
+    return pooling == Pooling::None ? vocabSize : embeddingSize;
+  }
 
   // The KV cache that the code addresses (KVBlockLayout).
   int64_t numLayers = 0;

@@ -84,7 +84,9 @@ struct ExecutorOptions {
   std::string numaRoot = "/sys/devices/system/node";
 };
 
-/// Which logits rows of a sequence a step computes.
+/// Which logits rows of a sequence a step computes. A model that pools
+/// (ArtifactInfo::pooling) yields no row (None) or one (Last): the embedding of
+/// the sequence.
 enum class WantLogits : uint8_t {
   None,
   Last,   ///< Of the sequence's last new token.
@@ -101,16 +103,17 @@ struct SequenceStep {
   Span<const int32_t> rows;
 };
 
-/// Logits of a step in batch order; valid until the next step.
+/// Logits of a step in batch order, or embeddings if the model pools; valid
+/// until the next step.
 struct StepLogits {
   const float *data = nullptr; ///< [numRows][rowStride]
   int64_t numRows = 0;
   int64_t rowStride = 0;
-  int64_t vocabSize = 0; ///< Elements of a row; the rest is padding.
+  int64_t rowSize = 0; ///< Elements of a row; the rest is padding.
 
   Span<const float> row(int64_t index) const {
     return Span<const float>(data + index * rowStride,
-                             static_cast<size_t>(vocabSize));
+                             static_cast<size_t>(rowSize));
   }
 };
 
@@ -135,9 +138,11 @@ public:
 
   /// Runs one step. Each sequence must exist in cache(), have the same number
   /// of tokens in every layer, and be listed once. The total number of tokens
-  /// is at most the token budget, that of rows at most maxLogitRows. Fails with
-  /// InvalidArgument, OutOfRange (token id, budget, rows, context) or
-  /// ResourceExhausted (KV blocks); a failed step changes nothing.
+  /// is at most the token budget, that of rows at most maxLogitRows. If the
+  /// model needs whole sequences (ArtifactInfo::wholeSequences), they must be
+  /// empty before. Fails with InvalidArgument, OutOfRange (token id, budget,
+  /// rows, context) or ResourceExhausted (KV blocks); a failed step changes
+  /// nothing.
   Expected<StepLogits> step(Span<const SequenceStep> batch);
 
   /// Traces the following steps, keeping the last `eventsPerWorker` events of
