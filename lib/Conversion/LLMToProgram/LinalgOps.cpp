@@ -253,6 +253,15 @@ bool LoopsConversion::isRowWise(OpOperand &operand) {
   return true;
 }
 
+/// Whether an empty tensor has as many rows as there are logits rows.
+static bool hasLogitRows(ProgramConversion &c, Value tensor) {
+  auto empty = tensor.getDefiningOp<tensor::EmptyOp>();
+  if (!empty || empty.getDynamicSizes().empty())
+    return false;
+  auto size = empty.getDynamicSizes().front().getDefiningOp<tensor::DimOp>();
+  return size && c.areLogitRows(size.getSource());
+}
+
 LogicalResult LoopsConversion::findRows() {
   rowLoop = rowDimension(op.getStaticLoopRanges());
   auto hasRows = [](Value operand) {
@@ -268,6 +277,9 @@ LogicalResult LoopsConversion::findRows() {
   if (failed(rows))
     return failure();
   over = *rows;
+  if (llvm::none_of(op.getDpsInputs(), hasRows) &&
+      hasLogitRows(c, init().get()))
+    over = RowSpace::LogitRows;
   if (!llvm::all_of(op->getOpOperands(),
                     [&](OpOperand &operand) { return isRowWise(operand); }))
     return op->emitOpError("combines different tokens of a step, which may "

@@ -202,6 +202,8 @@ public:
   /// Whether the tensor contains the positions of the step. In functions, any
   /// i32 tensor may be used.
   virtual bool arePositions(mlir::Value ids) { return false; }
+  /// Whether the tensor has the indices of the logits rows of the step.
+  virtual bool areLogitRows(mlir::Value rows) { return false; }
   /// Binds the i32 tensor to the field.
   virtual mlir::LogicalResult
   bindField(mlir::Operation *op, mlir::Value operand, StepField field) = 0;

@@ -49,6 +49,11 @@ bool StepConversion::arePositions(Value ids) {
   return known != fields.end() && known->second == StepField::positions;
 }
 
+bool StepConversion::areLogitRows(Value rows) {
+  auto known = fields.find(rows);
+  return known != fields.end() && known->second == StepField::logit_rows;
+}
+
 FailureOr<RowsValue> StepConversion::rearrange(Operation *op, Value tensor,
                                                const RowsValue &now,
                                                int64_t columns) {

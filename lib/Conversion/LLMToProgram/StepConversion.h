@@ -54,6 +54,7 @@ public:
   mlir::LogicalResult bindSequences(mlir::Operation *op,
                                     const SequenceOperands &operands) override;
   bool arePositions(mlir::Value ids) override;
+  bool areLogitRows(mlir::Value rows) override;
   mlir::LogicalResult bindLayer(mlir::Operation *op,
                                 mlir::Value layer) override;
   mlir::FailureOr<RopeTable> ropeTable(mlir::llm::RopeOp op) override;

@@ -121,7 +121,7 @@ static LogicalResult lower(OpLowering &l, mllm::RepeatOp op) {
       l.repeat(op.getX(), dimOf(op.getDim(), rank), op.getTimes()));
 }
 
-static LogicalResult lower(OpLowering &l, mllm::SliceOp op) {
+LogicalResult lowerSlice(OpLowering &l, mllm::SliceOp op) {
   return l.replace(l.slice(
       op.getX(),
       rangeStarts(op.getStarts(), OpLowering::type(op.getX()).getShape()),
@@ -197,7 +197,7 @@ void addShapeLowerings(LoweringTable &table) {
   table.add<mllm::ConcatOp>(lower);
   table.add<mllm::StackOp>(lower);
   table.add<mllm::RepeatOp>(lower);
-  table.add<mllm::SliceOp>(lower);
+  table.add<mllm::SliceOp>(lowerSlice);
   table.add<mllm::PadOp>(lower);
   table.add<mllm::ConstantOp>(lower);
   table.add<mllm::AllocOp>(lower);

@@ -14,6 +14,8 @@
 #include "OpLowering.h"
 #include "StepForm.h"
 
+#include "llmir/Dialect/MLLM/Pooling.h"
+
 #include "mlir/Dialect/LLM/IR/LLM.h"
 
 using namespace mlir;
@@ -79,6 +81,13 @@ static LogicalResult lower(OpLowering &l, mllm::KVCacheOp op) {
   return success();
 }
 
+/// In a step, only pooling divides the tokens.
+static LogicalResult lower(OpLowering &l, mllm::SliceOp op) {
+  if (!OpLowering::type(op.getX()).isDynamicDim(0) || !mllm::poolsTokens(op))
+    return lowerSlice(l, op);
+  return l.replace(l.state.step->selectRows(l.b(), op.getLoc(), op.getX()));
+}
+
 void addStepLowerings(LoweringTable &table) {
   table.addForSteps<mllm::CallGraphOp>(lower);
   table.addForSteps<mllm::PositionsOp>(lower);
@@ -86,6 +95,7 @@ void addStepLowerings(LoweringTable &table) {
   table.addForSteps<mllm::FlashAttention2Op>(lower);
   table.addForSteps<mllm::FlashAttention2SwaSinkOp>(lower);
   table.addForSteps<mllm::KVCacheOp>(lower);
+  table.addForSteps<mllm::SliceOp>(lower);
 }
 
 } // namespace llmir

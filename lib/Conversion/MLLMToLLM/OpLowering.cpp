@@ -62,7 +62,7 @@ SmallVector<OpFoldResult> OpLowering::mixedSizes(ArrayRef<int64_t> sizes) {
   SmallVector<OpFoldResult> result;
   for (int64_t size : sizes)
     result.push_back(ShapedType::isDynamic(size)
-                         ? OpFoldResult(state.step->numTokens())
+                         ? OpFoldResult(state.step->numRows(op))
                          : builder.getIndexAttr(size));
   return result;
 }
@@ -467,6 +467,8 @@ Value OpLowering::cast(Value x, Type to) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult OpLowering::replace(ValueRange values) {
+  if (state.step)
+    state.step->replaced(op, values);
   for (auto [result, value] : llvm::zip_equal(op->getResults(), values)) {
     if (!value)
       return failure(); // Reported at its creation.

@@ -247,6 +247,9 @@ llvm::SmallVector<int64_t> rangeStarts(llvm::ArrayRef<int64_t> starts,
 mlir::Value padDimension(OpLowering &l, mlir::Value x, int64_t dim, int64_t low,
                          int64_t high, mllm::PadMode mode);
 
+/// A slice that does not divide tokens. (LowerShape.cpp)
+mlir::LogicalResult lowerSlice(OpLowering &l, mllm::SliceOp op);
+
 /// Rotates by tables of sines and cosines. (LowerAttention.cpp)
 mlir::LogicalResult lowerRotationByTables(OpLowering &l, mllm::RoPEOp op);
 

@@ -213,6 +213,49 @@ static LogicalResult dropSequences(ModuleOp module, SubGraphOp entry) {
   return success();
 }
 
+/// Attention of all tokens of a sequence to each other reads keys and values
+/// from the cache, too: those of this step. Layers are numbered in the order of
+/// calls.
+static void cacheKeysOfStep(ModuleOp module, SubGraphOp subgraph,
+                            llvm::SmallPtrSetImpl<Operation *> &seen,
+                            int64_t &layer) {
+  if (!seen.insert(subgraph).second || subgraph.isExternal())
+    return;
+  auto add = [&](auto attention) {
+    if (attention.getCausal() || getCacheOp(attention) ||
+        tensorType(attention.getK()).getRank() != 3)
+      return;
+    OpBuilder b(attention);
+    auto cache =
+        KVCacheOp::create(b, attention.getLoc(), attention.getK().getType(),
+                          attention.getV().getType(), attention.getK(),
+                          attention.getV(), b.getI64IntegerAttr(layer++));
+    attention.getKMutable().assign(cache.getKeys());
+    attention.getVMutable().assign(cache.getValues());
+  };
+  for (Operation &op : llvm::make_early_inc_range(subgraph.getBody().front())) {
+    if (auto call = dyn_cast<CallGraphOp>(op)) {
+      auto callee = module.lookupSymbol<SubGraphOp>(call.getCalleeAttr());
+      if (callee)
+        cacheKeysOfStep(module, callee, seen, layer);
+    } else if (auto attention = dyn_cast<FlashAttention2Op>(op)) {
+      add(attention);
+    }
+  }
+}
+
+/// In a model with caches, where a sequence can be continued, later tokens
+/// would not be known.
+static void cacheKeysOfStep(ModuleOp module, SubGraphOp entry) {
+  WalkResult walk =
+      module.walk([](KVCacheOp) { return WalkResult::interrupt(); });
+  if (walk.wasInterrupted())
+    return;
+  llvm::SmallPtrSet<Operation *, 32> seen;
+  int64_t layer = 0;
+  cacheKeysOfStep(module, entry, seen, layer);
+}
+
 FailureOr<SubGraphOp> llmir::prepareStep(ModuleOp module) {
   SubGraphOp entry = entrySubGraph(module);
   if (!entry)
@@ -222,5 +265,6 @@ FailureOr<SubGraphOp> llmir::prepareStep(ModuleOp module) {
   fuseAttention(module);
   if (failed(dropSequences(module, entry)))
     return failure();
+  cacheKeysOfStep(module, entry);
   return entry;
 }

@@ -129,9 +129,9 @@ LogicalResult StepFunction::lowerOps() {
   auto end = cast<mllm::ReturnOp>(body.getTerminator());
   SmallVector<Value> results(end.getOperands());
   OpBuilder b(end);
-  if (logitRows)
-    results.front() = llm::SelectRowsOp::create(b, source.getLoc(),
-                                                results.front(), logitRows);
+  Value result = source.getBody().front().getTerminator()->getOperand(0);
+  if (logitRows && !module.tokens.isPooled(result))
+    results.front() = selectRows(b, source.getLoc(), results.front());
   if (needs.touchesCache() || logitRows)
     results.push_back(cache);
   for (auto [result, value] : llvm::zip(
@@ -160,6 +160,31 @@ Value StepFunction::layer(ImplicitLocOpBuilder &b, int64_t layer) const {
   if (layerArgument)
     return layerArgument;
   return arith::ConstantIndexOp::create(b, layer);
+}
+
+Value StepFunction::selectRows(OpBuilder &b, Location loc, Value x) {
+  Value rows = llm::SelectRowsOp::create(b, loc, x, logitRows);
+  selected.insert(rows);
+  return rows;
+}
+
+bool StepFunction::hasSelectedRows(Operation *op) const {
+  return llvm::any_of(op->getOperands(),
+                      [&](Value x) { return selected.contains(x); });
+}
+
+Value StepFunction::numRows(Operation *op) {
+  if (!hasSelectedRows(op))
+    return numTokens();
+  OpBuilder b = OpBuilder::atBlockBegin(&function.getBody().front());
+  if (!selectedCount)
+    selectedCount = tensor::DimOp::create(b, logitRows.getLoc(), logitRows, 0);
+  return selectedCount;
+}
+
+void StepFunction::replaced(Operation *op, ValueRange values) {
+  if (hasSelectedRows(op))
+    selected.insert(values.begin(), values.end());
 }
 
 Value StepFunction::numTokens() {

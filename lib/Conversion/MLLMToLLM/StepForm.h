@@ -69,8 +69,15 @@ public:
   void setCache(mlir::Value updated) { cache = updated; }
   /// The layer number in this function: its argument, or a constant.
   mlir::Value layer(mlir::ImplicitLocOpBuilder &b, int64_t layer) const;
+  /// The rows of x that the runtime asks for; in the entry only.
+  mlir::Value selectRows(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
   /// The number of tokens in the step, an index.
   mlir::Value numTokens();
+  /// The number of rows that an op processes: that of selected rows if it has
+  /// such operands, otherwise that of the tokens.
+  mlir::Value numRows(mlir::Operation *op);
+  /// Called with the values that replace the results of an op.
+  void replaced(mlir::Operation *op, mlir::ValueRange values);
   /// Token ids and positions are i32 in a step and may be i64 in the model: the
   /// i32 value before extension, or null.
   mlir::Value narrow(mlir::Value ids) const { return narrowIds.lookup(ids); }
@@ -85,6 +92,7 @@ private:
   /// Clones the subgraph's ops, with the types of the step.
   void cloneBody(llvm::ArrayRef<mlir::Value> arguments);
   mlir::RankedTensorType argumentType(mlir::Value value) const;
+  bool hasSelectedRows(mlir::Operation *op) const;
 
   const StepModule &module;
   mllm::SubGraphOp source;
@@ -94,9 +102,10 @@ private:
   mlir::func::FuncOp function;
 
   mlir::Value batch[numBatchPieces];
-  mlir::Value cache, layerArgument, logitRows, tokenCount;
+  mlir::Value cache, layerArgument, logitRows, tokenCount, selectedCount;
   llvm::DenseMap<mlir::StringAttr, mlir::Value> weights;
   llvm::DenseMap<mlir::Value, mlir::Value> narrowIds;
+  llvm::DenseSet<mlir::Value> selected; ///< Selected rows, and results of them.
 };
 
 /// The name of the entry's function.

@@ -15,6 +15,7 @@
 #include "SubGraphNeeds.h"
 #include "llmir/Conversion/Dimensions.h"
 #include "llmir/Dialect/MLLM/MLLMExpertOps.h"
+#include "llmir/Dialect/MLLM/Pooling.h"
 #include "llmir/Dialect/MLLM/TensorTypes.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -33,6 +34,14 @@ RankedTensorType typeOf(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 int64_t rankOf(Value value) { return typeOf(value).getRank(); }
+
+/// Whether the range of a dimension of the op's first operand is all of it.
+template <typename OpTy> bool isWhole(OpTy op, int64_t dim) {
+  int64_t end = op.getEnds()[dim];
+  return op.getStarts()[dim] == 0 && op.getSteps()[dim] == 1 &&
+         (end == INT64_MIN || end == INT64_MAX ||
+          end == typeOf(op.getX()).getDimSize(dim));
+}
 
 /// The rules for one op, whose operands have valid token dimensions.
 class TokenRules {
@@ -62,8 +71,6 @@ private:
   Rule reduce(Value x, std::optional<int64_t> dim, bool keepDim) const;
   Rule join(ValueRange parts, int64_t dim) const;
   Rule stack(StackOp stack) const;
-  /// Whether the range of a dimension of the op's first operand is all of it.
-  template <typename OpTy> static bool isWhole(OpTy op, int64_t dim);
   Rule slice(SliceOp slice) const;
   Rule pad(PadOp pad) const;
   Rule gather(GatherOp gather) const;
@@ -183,13 +190,6 @@ Rule TokenRules::stack(StackOp stack) const {
   if (!first)
     return first;
   return Dim(*first + (place(stack.getDim(), stack.getResult()) <= *first));
-}
-
-template <typename OpTy> bool TokenRules::isWhole(OpTy op, int64_t dim) {
-  int64_t end = op.getEnds()[dim];
-  return op.getStarts()[dim] == 0 && op.getSteps()[dim] == 1 &&
-         (end == INT64_MIN || end == INT64_MAX ||
-          end == typeOf(op.getX()).getDimSize(dim));
 }
 
 Rule TokenRules::slice(SliceOp slice) const {
@@ -436,6 +436,10 @@ RankedTensorType TokenDimensions::stepType(Value value) const {
 }
 
 LogicalResult TokenDimensions::visitCall(CallGraphOp call) {
+  if (llvm::any_of(call.getOperands(), [&](Value x) { return isPooled(x); }))
+    return call.emitOpError("passes the pooled rows of sequences to a "
+                            "subgraph; in a step, they must remain in the "
+                            "entry");
   auto callee = symbols.lookup<SubGraphOp>(call.getCallee());
   if (callee.isExternal())
     return refuseWithoutBody(callee);
@@ -454,8 +458,47 @@ LogicalResult TokenDimensions::visitCall(CallGraphOp call) {
     return failure();
   for (auto [result, value] :
        llvm::zip_equal(call.getResults(), body.getTerminator()->getOperands()))
-    if (Dim dim = of(value))
+    if (Dim dim = of(value)) {
       dims[result] = *dim;
+      if (isPooled(value))
+        return call.emitOpError("pools the tokens of sequences in a subgraph; "
+                                "in a step, only the entry may");
+    }
+  return success();
+}
+
+/// The rows of sequences are not those of tokens.
+static LogicalResult refusePooled(Operation *op) {
+  return op->emitOpError("combines the pooled rows of sequences with the rows "
+                         "of tokens, or reads them as tokens");
+}
+
+LogicalResult TokenDimensions::visitRows(Operation *op) {
+  if (poolsTokens(op) && of(op->getOperand(0)) == 0) {
+    if (isPooled(op->getOperand(0)))
+      return refusePooled(op);
+    dims[op->getResult(0)] = 0;
+    pooled.insert(op->getResult(0));
+    return success();
+  }
+  Rule rule = TokenRules(*this, op).apply();
+  if (failed(rule))
+    return refuseTokens(op);
+  if (!*rule)
+    return success();
+  bool arePooled =
+      llvm::any_of(op->getOperands(), [&](Value x) { return isPooled(x); });
+  for (Value operand : op->getOperands())
+    if (arePooled && of(operand) && !isPooled(operand))
+      return refusePooled(op);
+  if (arePooled && isa<PositionsOp, RoPEOp, MultimodalRoPEOp, FlashAttention2Op,
+                       FlashAttention2SwaSinkOp>(op))
+    return refusePooled(op);
+  for (Value result : op->getResults()) {
+    dims[result] = **rule;
+    if (arePooled)
+      pooled.insert(result);
+  }
   return success();
 }
 
@@ -467,18 +510,14 @@ LogicalResult TokenDimensions::visit(Operation *op) {
   // The results of a cache op are all keys and values; collectNeeds checks
   // their uses.
   if (auto cache = dyn_cast<KVCacheOp>(op))
-    return of(cache.getK()) == 0 && of(cache.getV()) == 0 ? success()
-                                                          : refuseTokens(op);
+    return of(cache.getK()) == 0 && of(cache.getV()) == 0 &&
+                   !isPooled(cache.getK()) && !isPooled(cache.getV())
+               ? success()
+               : refuseTokens(op);
   if (isa<FreeOp, CommentOp>(op)) // No computation.
     return success();
-  if (!hasNoTokens(*this, op)) {
-    Rule rule = TokenRules(*this, op).apply();
-    if (failed(rule))
-      return refuseTokens(op);
-    if (*rule)
-      for (Value result : op->getResults())
-        dims[result] = **rule;
-  }
+  if (!hasNoTokens(*this, op) && failed(visitRows(op)))
+    return failure();
   for (Value result : op->getResults())
     if (failed(checkSizes(result)))
       return failure();
@@ -501,6 +540,7 @@ FailureOr<TokenDimensions> TokenDimensions::compute(SubGraphOp entry,
     return failure();
   Operation *end = entry.getBody().front().getTerminator();
   if (tokens.of(end->getOperand(0)) != 0)
-    return end->emitOpError("must return logits with one row per token");
+    return end->emitOpError("must return logits with one row per token, or "
+                            "one row per sequence");
   return tokens;
 }

@@ -14,6 +14,10 @@
 // per op, which propagates the token dimension from operands to results, and
 // rejects ops that combine or move tokens.
 //
+// The entry may pool the tokens of a sequence to one row, by taking the row of
+// the first or the last one. The results are pooled, too: their token dimension
+// has a row per sequence.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef LLMIR_LIB_CONVERSION_MLLMTOLLM_TOKENDIMENSIONS_H
@@ -42,6 +46,9 @@ public:
     return known == dims.end() ? std::nullopt : std::optional(known->second);
   }
 
+  /// Whether the token dimension of the value has a row per sequence.
+  bool isPooled(mlir::Value value) const { return pooled.contains(value); }
+
   /// The type of the value in a step: a dynamic number of tokens, all other
   /// sizes static.
   mlir::RankedTensorType stepType(mlir::Value value) const;
@@ -51,11 +58,13 @@ private:
 
   mlir::LogicalResult visit(mllm::SubGraphOp subgraph);
   mlir::LogicalResult visit(mlir::Operation *op);
+  mlir::LogicalResult visitRows(mlir::Operation *op);
   mlir::LogicalResult visitCall(mllm::CallGraphOp call);
   mlir::LogicalResult checkSizes(mlir::Value value) const;
 
   mlir::SymbolTable &symbols;
   llvm::DenseMap<mlir::Value, int64_t> dims;
+  llvm::DenseSet<mlir::Value> pooled;
   llvm::DenseSet<mlir::Operation *> visited; ///< Subgraphs.
 };
 
