@@ -11,6 +11,7 @@
 #include "ConfigChecks.h"
 #include "ExceptionGuard.h"
 #include "FamilyTraits.h"
+#include "PoolingConfig.h"
 #include "QuantizedTensors.h"
 #include "Safetensors.h"
 
@@ -89,7 +90,7 @@ bool exists(const std::string &path) {
 }
 
 /// Reads a JSON file of the directory and keeps it mapped in `files`.
-Expected<Json> readJson(const std::string &folder, const char *name,
+Expected<Json> readJson(const std::string &folder, const std::string &name,
                         std::vector<std::shared_ptr<const MappedFile>> &files) {
   Expected<MappedFile> file =
       MappedFile::open(folder + "/" + name, configLimits.maxBytes);
@@ -175,6 +176,12 @@ Expected<Checkpoint> Checkpoint::openFolder(const std::string &path,
     return model.takeStatus();
   result.modelConfig = std::move(*model);
   result.modelConfig.modelName = folderName(path);
+  if (use == CheckpointUse::Model)
+    LLMIR_RETURN_IF_ERROR(readPooling(
+        [&](const std::string &name) {
+          return readJson(path, name, jsonFiles);
+        },
+        result.modelConfig));
 
   auto tensors = readSafetensorsFolder(path, result.fileList);
   if (!tensors) {
@@ -186,6 +193,7 @@ Expected<Checkpoint> Checkpoint::openFolder(const std::string &path,
   const JsonReader reader(*config, configName);
   LLMIR_ASSIGN_OR_RETURN(result.tensorList,
                          assembleQuantized(reader, std::move(*tensors)));
+  LLMIR_RETURN_IF_ERROR(result.addDenseTensors());
   LLMIR_RETURN_IF_ERROR(result.indexTensors());
   const Expected<JsonReader> text = reader.object("text_config");
   if (!reader.has("tie_word_embeddings") &&
@@ -194,6 +202,20 @@ Expected<Checkpoint> Checkpoint::openFolder(const std::string &path,
   std::move(jsonFiles.begin(), jsonFiles.end(),
             std::back_inserter(result.fileList));
   return result;
+}
+
+/// Each projection after pooling is in a folder of its own.
+Status Checkpoint::addDenseTensors() {
+  for (const DenseLayer &layer : modelConfig.dense) {
+    auto tensors = readSafetensorsFolder(rootPath + "/" + layer.name, fileList);
+    if (!tensors)
+      return tensors.takeStatus().withContext("'" + layer.name + "'");
+    for (CheckpointTensor &tensor : *tensors) {
+      tensor.name = layer.name + "." + tensor.name;
+      tensorList.push_back(std::move(tensor));
+    }
+  }
+  return Status::ok();
 }
 
 Status Checkpoint::indexTensors() {

@@ -85,6 +85,19 @@ static constexpr FamilyTraits table[] = {
     {"exaone4", "exaone4", Is::HasQKNorm | Is::FullIsUnrotated, 4},
     {"seed_oss", "seed_oss", Is::HasMLPBias},
     {"ministral3", "mistral3", Is::PairsInGGUF},
+    {"bert", "bert", Is::UsesLayerNorm | Is::UsesExactGELU | Is::LooksAhead},
+    {"xlm-roberta", "bert",
+     Is::UsesLayerNorm | Is::UsesExactGELU | Is::LooksAhead},
+    {"nomic_bert", "nomic-bert", Is::UsesLayerNorm | Is::LooksAhead},
+    {"modernbert", "modern-bert",
+     Is::UsesLayerNorm | Is::UsesExactGELU | Is::LooksAhead |
+         Is::HasLocalRotation,
+     3},
+    {"gemma3_text", "gemma-embedding",
+     Is::UsesGELU | Is::HasUnitOffset | Is::ScalesEmbedding |
+         Is::HasOutputBias | Is::HasSoftCaps | Is::HasQKNorm |
+         Is::HasLocalRotation | Is::LooksAhead,
+     6},
 };
 
 const FamilyTraits *llmir::findModelType(std::string_view modelType) {

@@ -45,6 +45,7 @@ struct FamilyTraits {
     /// The window starts at layer max_window_layers, if it is used at all.
     WindowIsOptional = 1 << 17,
     HasExperts = 1 << 18, ///< GGUF: if there is a number of them.
+    LooksAhead = 1 << 24, ///< Always: see ModelConfig::isBidirectional.
     /// The weights of a token's experts are divided by their sum, where the
     /// file does not specify it.
     NormalizesExperts = 1 << 19,

@@ -31,7 +31,7 @@ Status GGUFConfig::readArchitecture() {
                        "the supported ones with the most similar names are " +
                            nearestFamilies(architecture));
   config.architecture = std::string(architecture);
-  config.learnedPositions = architecture == "gpt2";
+  config.learnedPositions = architecture == "gpt2" || architecture == "bert";
   prefix = std::string(architecture) + ".";
   std::string_view name;
   LLMIR_ASSIGN_OR_RETURN(name, metadata.stringOr("general.name", ""));
@@ -193,6 +193,8 @@ Status GGUFConfig::readLayers() {
   LLMIR_ASSIGN_OR_RETURN(
       window,
       metadata.integerOr(key("attention.sliding_window"), 0, 0, maxContext));
+  if (has(Trait::LooksAhead) && window > 0)
+    window = window / 2 + 1; // Half of it on either side.
   std::vector<bool> windowed(static_cast<size_t>(config.numLayers));
   if (window > 0)
     LLMIR_RETURN_IF_ERROR(readWindowedLayers(windowed));
@@ -226,8 +228,10 @@ Status GGUFConfig::readWindowedLayers(std::vector<bool> &windowed) const {
   int64_t period;
   LLMIR_ASSIGN_OR_RETURN(
       period, metadata.integerOr(name, family->windowPeriod, 0, maxLayers));
+  const int64_t first = config.architecture == "modern-bert" ? 0 : 1;
   for (size_t i = 0; i < windowed.size(); ++i)
-    windowed[i] = period == 0 || (static_cast<int64_t>(i) + 1) % period != 0;
+    windowed[i] =
+        period == 0 || (static_cast<int64_t>(i) + first) % period != 0;
   return Status::ok();
 }
 
@@ -269,16 +273,18 @@ Status GGUFConfig::readHeads() {
 Status GGUFConfig::checkGPT2Heads() const {
   if (config.numKVHeads != config.numHeads)
     return unsupported(key("attention.head_count_kv"),
-                       "is " + std::to_string(config.numKVHeads) +
-                           "; gpt2 has keys and values for each of its " +
+                       "is " + std::to_string(config.numKVHeads) + "; " +
+                           config.architecture +
+                           " has keys and values for each of its " +
                            std::to_string(config.numHeads) + " heads");
   if (config.headDim != 0 &&
       config.headDim * config.numHeads != config.hiddenSize)
-    return unsupported(
-        key("attention.key_length"),
-        "is " + std::to_string(config.headDim) + "; " +
-            std::to_string(config.numHeads) + " heads of gpt2 have " +
-            std::to_string(config.hiddenSize) + " values together");
+    return unsupported(key("attention.key_length"),
+                       "is " + std::to_string(config.headDim) + "; " +
+                           std::to_string(config.numHeads) + " heads of " +
+                           config.architecture + " have " +
+                           std::to_string(config.hiddenSize) +
+                           " values together");
   return Status::ok();
 }
 
@@ -338,8 +344,10 @@ Status GGUFConfig::readRope() {
     return metadata.failure(
         StatusCode::InvalidFile, key("rope.dimension_count"),
         "is " + std::to_string(config.rotaryDim) + "; expected an even number");
-  config.localRopeTheta =
-      config.architecture == "gemma3" ? 10000.0 : config.ropeTheta;
+  const bool hasOwnBase = config.architecture == "gemma3" ||
+                          config.architecture == "gemma-embedding" ||
+                          config.architecture == "modern-bert";
+  config.localRopeTheta = hasOwnBase ? 10000.0 : config.ropeTheta;
   LLMIR_ASSIGN_OR_RETURN(
       config.localRopeTheta,
       metadata.numberOr(key("rope.freq_base_swa"), config.localRopeTheta));
@@ -423,6 +431,37 @@ Status GGUFConfig::readLongRope() {
   return Status::ok();
 }
 
+/// Values of llama.cpp. A decoder without pooling is a language model.
+Status GGUFConfig::readPooling() {
+  constexpr Pooling poolings[] = {Pooling::None, Pooling::Mean, Pooling::First,
+                                  Pooling::Last};
+  const std::string name = key("pooling_type");
+  int64_t type;
+  LLMIR_ASSIGN_OR_RETURN(type, metadata.integerOr(name, 0));
+  if (type == 4)
+    return unsupported(name, "is 4, that of a model that ranks texts",
+                       "supported: 1 (mean), 2 (cls), 3 (last)");
+  if (type < 0 || type > 4)
+    return metadata.failure(StatusCode::InvalidFile, name,
+                            "is " + std::to_string(type) +
+                                "; expected a number from 0 to 4");
+  config.pooling = poolings[type];
+  const bool isEncoder = has(Trait::LooksAhead);
+  const std::string causal = key("attention.causal");
+  bool isCausal;
+  LLMIR_ASSIGN_OR_RETURN(isCausal, metadata.booleanOr(causal, !isEncoder));
+  if (isEncoder && isCausal)
+    return unsupported(causal, "is true; " + config.architecture +
+                                   " models attend in both directions");
+  config.isBidirectional = !isCausal;
+  if (config.isBidirectional && config.pooling == Pooling::None)
+    return unsupported(name,
+                       "does not name a kind of pooling, which the "
+                       "embeddings of a bidirectional model require",
+                       "supported: 1 (mean), 2 (cls), 3 (last)");
+  return Status::ok();
+}
+
 Status GGUFConfig::readTokens() {
   LLMIR_ASSIGN_OR_RETURN(config.bosToken,
                          metadata.integerOr("tokenizer.ggml.bos_token_id", -1,
@@ -467,6 +506,17 @@ void GGUFConfig::readTensorTraits() {
                    tensor("blk.0.attn_qkv.bias");
   config.attentionOutputBias = tensor("blk.0.attn_output.bias") != nullptr;
   config.mlpBias = tensor("blk.0.ffn_down.bias") != nullptr;
+  const CheckpointTensor *types = tensor("token_types.weight");
+  for (const char *name : {"dense_2", "dense_3"}) {
+    const std::string stored = name;
+    const CheckpointTensor *dense = tensor(stored + ".weight");
+    if (dense && dense->shape.size() == 2 && config.pooling != Pooling::None &&
+        dense->shape[0] <= maxHiddenSize)
+      config.dense.push_back({stored.substr(6) + "_Dense", dense->shape[0],
+                              tensor(stored + ".bias") != nullptr});
+  }
+  if (types && types->shape.size() == 2 && types->shape[0] <= maxVocabSize)
+    config.tokenTypes = types->shape[0]; // The whole shape is checked later.
   config.qkNorm = has(Trait::HasQKNorm) && (config.architecture != "glm4moe" ||
                                             tensor("blk.0.attn_q_norm.weight"));
   config.ropeFrequencyDivisors = tensor("rope_freqs.weight") != nullptr;
@@ -490,6 +540,7 @@ Expected<ModelConfig> GGUFConfig::read() {
   LLMIR_RETURN_IF_ERROR(check());
   LLMIR_RETURN_IF_ERROR(readVocabulary());
   LLMIR_RETURN_IF_ERROR(readTokens());
+  LLMIR_RETURN_IF_ERROR(readPooling());
   readTensorTraits();
   return std::move(config);
 }

@@ -52,6 +52,7 @@ private:
   Status readExperts();
   Status readExpertGroups();
   Status readExpertWeights();
+  Status readPooling();
   Status readTokens();
   void readTensorTraits();
   Status check();

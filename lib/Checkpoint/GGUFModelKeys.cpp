@@ -187,6 +187,10 @@ Status llmir::addModelKeys(const ModelConfig &config, GGUFKeys &keys) {
   if (!family)
     return Status(StatusCode::Unsupported,
                   "GGUF has no architecture '" + config.architecture + "'");
+  if (config.pooling != Pooling::None)
+    return Status(StatusCode::Unsupported,
+                  "embedding models cannot be written as GGUF files",
+                  "use the model as it is");
   keys.setString("general.architecture", config.architecture);
   keys.setString("general.type", "model");
   keys.setString("general.name", config.modelName);

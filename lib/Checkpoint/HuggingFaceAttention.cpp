@@ -39,6 +39,8 @@ Status HuggingFaceConfig::readWindow(int64_t &window) const {
   if (!enabled || !given || (given->is_boolean() && !given->get<bool>()))
     return Status::ok();
   LLMIR_ASSIGN_OR_RETURN(window, json.integer("sliding_window", 0, maxContext));
+  if (has(Trait::LooksAhead) && window > 0)
+    window = window / 2 + 1; // Half of it on either side.
   return Status::ok();
 }
 
@@ -209,7 +211,9 @@ Status HuggingFaceConfig::readRopeGroup(const JsonReader &rope) {
 Status HuggingFaceConfig::readLocalRope() {
   if (!has(Trait::HasLocalRotation))
     return Status::ok();
-  const bool hasOwnBase = config.architecture == "gemma3";
+  const bool hasOwnBase = config.architecture == "gemma3" ||
+                          config.architecture == "gemma-embedding" ||
+                          config.architecture == "modern-bert";
   LLMIR_ASSIGN_OR_RETURN(
       config.localRopeTheta,
       json.numberOr("rope_local_base_freq",

@@ -28,6 +28,13 @@ Status HuggingFaceConfig::readArchitecture() {
                            "\", an architecture that LLMIR does not support",
                        "the supported ones with the most similar names are " +
                            nearestModelTypes(modelType));
+  if (modelType == "gemma3_text") {
+    bool looksAhead;
+    LLMIR_ASSIGN_OR_RETURN(
+        looksAhead, json.booleanOr("use_bidirectional_attention", false));
+    if (looksAhead)
+      family = findFamily("gemma-embedding");
+  }
   config.architecture = std::string(family->family);
   config.isTextPart = whole != nullptr;
   return checkQuantizationConfig(whole ? *whole : json);
@@ -222,6 +229,12 @@ Expected<ModelConfig> HuggingFaceConfig::read(const Json *generation) {
   if (config.architecture == "gpt2") {
     LLMIR_RETURN_IF_ERROR(readGPT2Sizes());
     LLMIR_RETURN_IF_ERROR(readGPT2Switches());
+  } else if (config.architecture == "bert") {
+    LLMIR_RETURN_IF_ERROR(readBERT());
+  } else if (config.architecture == "nomic-bert") {
+    LLMIR_RETURN_IF_ERROR(readNomicBERT());
+  } else if (config.architecture == "modern-bert") {
+    LLMIR_RETURN_IF_ERROR(readModernBERT());
   } else {
     LLMIR_RETURN_IF_ERROR(readSizes());
     LLMIR_RETURN_IF_ERROR(readSwitches());
@@ -230,6 +243,10 @@ Expected<ModelConfig> HuggingFaceConfig::read(const Json *generation) {
       LLMIR_RETURN_IF_ERROR(readExperts());
     LLMIR_RETURN_IF_ERROR(readRope());
     LLMIR_RETURN_IF_ERROR(readLayers());
+    bool isCausal;
+    LLMIR_ASSIGN_OR_RETURN(
+        isCausal, json.booleanOr("is_causal", !has(Trait::LooksAhead)));
+    config.isBidirectional = !isCausal;
   }
   LLMIR_RETURN_IF_ERROR(check());
   LLMIR_RETURN_IF_ERROR(readTokens(generation));
@@ -241,7 +258,9 @@ Expected<ModelConfig> HuggingFaceConfig::readOfAny(const Json *generation) {
   LLMIR_ASSIGN_OR_RETURN(config.vocabSize,
                          json.integer("vocab_size", 1, maxVocabSize));
   const char *contextKey =
-      config.architecture == "gpt2" ? "n_positions" : "max_position_embeddings";
+      config.architecture == "gpt2" || config.architecture == "nomic_bert"
+          ? "n_positions"
+          : "max_position_embeddings";
   LLMIR_ASSIGN_OR_RETURN(config.contextLength,
                          json.integer(contextKey, 1, maxContext));
   LLMIR_RETURN_IF_ERROR(readTokens(generation));

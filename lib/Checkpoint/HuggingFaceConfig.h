@@ -51,6 +51,14 @@ private:
   Status readScales();
   Status readScale(double &target, std::string_view key, double otherwise);
 
+  // HuggingFaceEncoders.cpp
+  Status readBERT();
+  Status readFirstPosition();
+  Status readNomicBERT();
+  Status checkNomicSwitches();
+  Status readModernBERT();
+  Status readModernBERTLayers();
+
   // HuggingFaceExperts.cpp
   Status readExperts();
   Status readRoutedExperts();

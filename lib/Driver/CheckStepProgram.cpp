@@ -28,6 +28,9 @@ using mllm::kernel::KernelOpInterface;
 using mllm::kernel::StepLimits;
 using mllm::kernel::WeightNeed;
 
+/// More than any program has.
+static constexpr int64_t kMaxLayers = 65536;
+
 namespace {
 /// The possible values of the layer register; empty if the op is unreachable.
 struct LayerRange {
@@ -70,6 +73,10 @@ private:
   LogicalResult checkLayers();
   LogicalResult checkLayersOf(InstructionOp op, LayerRange layers);
   LogicalResult checkNames();
+  /// Whether all layers of the code share the only one of the cache.
+  bool sharesCache() const {
+    return info.wholeSequences && info.numLayers == 1;
+  }
   StepLimits limits() const {
     return {info.tokenBudget, info.maxLogitRows, info.contextLength};
   }
@@ -386,7 +393,7 @@ LogicalResult StepProgramChecker::checkLayers() {
   std::vector<LayerRange> before(ops.size());
   before.front() = {0, 0};
   // Values past all layers are invalid for all uses.
-  const int64_t past = info.numLayers;
+  const int64_t past = sharesCache() ? kMaxLayers : info.numLayers;
   std::vector<size_t> work{0};
   auto reach = [&](size_t place, LayerRange layers) {
     if (place < ops.size() && before[place].join(layers))
@@ -442,7 +449,8 @@ LogicalResult StepProgramChecker::checkLayersOf(InstructionOp op,
       return refuse("weight @" + weight.getSymName(), first, end);
   }
   for (KernelOpInterface kernel : kernelsOf(op))
-    if (kernel.getCacheGeometry() && layers.last >= info.numLayers)
+    if (kernel.getCacheGeometry() && !sharesCache() &&
+        layers.last >= info.numLayers)
       return refuse("the KV cache", 0, info.numLayers);
   return success();
 }

@@ -27,11 +27,13 @@
 #include "llmir/Target/CPU/TargetNames.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLM/IR/LLM.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 
@@ -39,6 +41,8 @@ using namespace mlir;
 using namespace llmir::mllm::program;
 
 namespace llmir {
+
+static constexpr int64_t defaultTokenBudget = 512, maxTokenBudget = 65536;
 
 Compilation::Compilation(CompilationOptions options)
     : options(std::move(options)), pool(std::make_unique<TaskPool>()) {}
@@ -200,10 +204,11 @@ Status Compilation::checkOptions() {
     return targets.takeStatus();
   levels = std::move(*targets);
   LLMIR_RETURN_IF_ERROR(checkFormHasOneLevel());
-  if (options.tokenBudget < 1 || options.tokenBudget > 65536)
+  if (options.tokenBudget &&
+      (*options.tokenBudget < 1 || *options.tokenBudget > maxTokenBudget))
     return Status(StatusCode::InvalidArgument,
-                  "the token budget is " + std::to_string(options.tokenBudget),
-                  "give a value from 1 to 65536");
+                  "the token budget is " + std::to_string(*options.tokenBudget),
+                  "give a value from 1 to " + std::to_string(maxTokenBudget));
   if (options.contextLength < 0)
     return Status(StatusCode::InvalidArgument,
                   "the context is " + std::to_string(options.contextLength),
@@ -293,8 +298,29 @@ Status Compilation::lowerToStep() {
   stage.contextLength = options.contextLength;
   LLMIR_RETURN_IF_ERROR(
       runPasses([&](PassManager &pm) { buildLLMStage(pm, stage); }));
+  readStep();
   note("KV cache " + std::string(kvFormatName(kvFormat)));
   return wants(Form::LLM) ? writeForm(moduleText()) : Status::ok();
+}
+
+/// Whether the results of tokens depend on later ones.
+static bool looksAhead(ModuleOp step) {
+  return step
+      ->walk([](Operation *op) {
+        auto attention = dyn_cast<mlir::llm::PagedAttentionOp>(op);
+        return attention && !attention.getCausal() ? WalkResult::interrupt()
+                                                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+void Compilation::readStep() {
+  wholeSequences = looksAhead(*module) || config.pooling == Pooling::First;
+  const int64_t context =
+      options.contextLength ? options.contextLength : config.contextLength;
+  tokenBudget = options.tokenBudget.value_or(
+      wholeSequences ? std::clamp(context, defaultTokenBudget, maxTokenBudget)
+                     : defaultTokenBudget);
 }
 
 Status Compilation::optimize() {
@@ -318,7 +344,7 @@ static void forgetPlan(ModuleOp program) {
 
 Status Compilation::lower() {
   LowerStageOptions stage;
-  stage.tokenBudget = options.tokenBudget;
+  stage.tokenBudget = tokenBudget;
   stage.maxLogitRows = options.maxLogitRows;
   if (fromProgram())
     forgetPlan(*module);
@@ -375,7 +401,7 @@ void Compilation::readProgram() {
                            return a.offset == b.offset;
                          }),
              jobs.end());
-  sites = describeStepSites(*module, options.tokenBudget);
+  sites = describeStepSites(*module, tokenBudget);
   for (FragmentOp fragment : module->getOps<FragmentOp>()) {
     if (auto bytes = fragment->getAttrOfType<IntegerAttr>(kArenaBytesAttr))
       arenaBytes = bytes.getInt();

@@ -17,6 +17,7 @@
 #include "llmir/Dialect/Diagnostics.h"
 #include "llmir/Dialect/MLLM/MLLM.h"
 #include "llmir/Dialect/MLLM/ModelFacts.h"
+#include "llmir/Dialect/MLLM/Pooling.h"
 #include "llmir/Driver/Compilation.h"
 #include "llmir/MLLMText/MLIRForms.h"
 #include "llmir/MLLMText/Text.h"
@@ -135,6 +136,17 @@ Expected<OwningOpRef<ModuleOp>> parseModule(MLIRContext &context,
 // Stages
 //===----------------------------------------------------------------------===//
 
+/// Whether a model returns rows of texts, not of tokens.
+static bool poolsTokensOf(mllm::SubGraphOp entry) {
+  if (entry.isExternal())
+    return false; // Reported by the conversion.
+  for (Operation &op : entry.getBody().front())
+    if (mllm::poolsTokens(&op) &&
+        cast<RankedTensorType>(op.getOperand(0).getType()).isDynamicDim(0))
+      return true;
+  return false;
+}
+
 Expected<OwningOpRef<ModuleOp>> Compilation::readGraph() {
   Expected<MappedFile> file = MappedFile::open(options.graph);
   if (!file)
@@ -155,6 +167,10 @@ Expected<OwningOpRef<ModuleOp>> Compilation::readGraph() {
   auto logits = entry && entry.getNumResults() == 1
                     ? dyn_cast<RankedTensorType>(entry.getResultTypes()[0])
                     : RankedTensorType();
+  if (logits && poolsTokensOf(entry))
+    return Status(StatusCode::Unsupported,
+                  "'" + options.graph + "' pools the rows of its tokens",
+                  "a graph must return logits for each token");
   if (logits && logits.getRank() > 0 &&
       logits.getShape().back() != facts->vocabSize)
     return Status(StatusCode::InvalidFile,
@@ -193,7 +209,7 @@ Status Compilation::readBase() {
     return opened.takeStatus();
   base = std::move(*opened);
   const ArtifactInfo &info = base->info();
-  options.tokenBudget = info.tokenBudget;
+  tokenBudget = info.tokenBudget;
   options.maxLogitRows = info.maxLogitRows;
   kvFormat = info.kvFormat;
   Span<const uint8_t> stored = base->tokenizer();

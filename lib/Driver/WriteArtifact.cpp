@@ -76,12 +76,20 @@ ArtifactInfo Compilation::infoOfCheckpoint() const {
           {job.offset, job.bytes / job.matrices, job.matrices});
 
   info.vocabSize = config.vocabSize;
-  info.tokenBudget = options.tokenBudget;
+  info.tokenBudget = tokenBudget;
   info.maxLogitRows = options.maxLogitRows;
   info.contextLength =
       options.contextLength ? options.contextLength : config.contextLength;
 
-  info.numLayers = config.numLayers;
+  info.pooling = config.pooling;
+  if (config.pooling != Pooling::None)
+    info.embeddingSize = config.embeddingSize();
+  info.wholeSequences = wholeSequences;
+
+  // Keys and values of whole sequences are not needed after their layer: all
+  // layers share the memory of one. In a graph, layers may overlap.
+  const bool sharesCache = wholeSequences && options.graph.empty();
+  info.numLayers = sharesCache ? 1 : config.numLayers;
   info.numKVHeads = config.numKVHeads;
   info.headDim = config.headDim;
   info.valuesInKeys = config.valuesInKeys;

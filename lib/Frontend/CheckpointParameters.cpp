@@ -40,6 +40,29 @@ static const CheckpointTensor *findInTextPart(const Checkpoint &checkpoint,
                          name.substr(modelPrefix.size()));
 }
 
+/// A tensor of an embedding model, whose checkpoint may be of the model without
+/// a head, or of BERT with one. Exports of old models give norms other names.
+static const CheckpointTensor *findOfEncoder(const Checkpoint &checkpoint,
+                                             const std::string &name) {
+  if (!startsWith(name, modelPrefix))
+    return nullptr;
+  const std::string rest = name.substr(modelPrefix.size());
+  for (const char *prefix : {"", "bert.", "roberta."})
+    if (const CheckpointTensor *found = checkpoint.find(prefix + rest))
+      return found;
+  constexpr std::string_view norm = "LayerNorm.";
+  const size_t at = rest.rfind(norm);
+  if (at == std::string::npos)
+    return nullptr;
+  const bool isBias = endsWith(rest, ".bias");
+  const std::string old =
+      rest.substr(0, at + norm.size()) + (isBias ? "beta" : "gamma");
+  for (const char *prefix : {"", "bert."})
+    if (const CheckpointTensor *found = checkpoint.find(prefix + old))
+      return found;
+  return nullptr;
+}
+
 /// "[172, 64]".
 static std::string shapeText(const std::vector<int64_t> &shape) {
   std::string text;
@@ -54,7 +77,20 @@ CheckpointParameters::CheckpointParameters(const Checkpoint &checkpoint)
     : checkpoint(checkpoint) {
   if (const auto *family =
           ::mllm::models::findModelFamily(checkpoint.config().architecture))
-    familyNames = family->ggufNames;
+    familyNames = family->ggufNames, folderNames = family->folderNames;
+}
+
+/// The name of a parameter in a folder, where a module may have another one.
+static std::string inFolder(const std::string &parameter,
+                            Span<const TensorName> names) {
+  const size_t dot = parameter.rfind('.');
+  for (const TensorName &name : names) {
+    const std::string module = "." + std::string(name.module);
+    if (dot != std::string::npos && endsWith(parameter.substr(0, dot), module))
+      return parameter.substr(0, dot - module.size() + 1) +
+             std::string(name.gguf) + parameter.substr(dot);
+  }
+  return parameter;
 }
 
 Status CheckpointParameters::failure(StatusCode code,
@@ -72,8 +108,10 @@ CheckpointParameters::find(const std::string &name) const {
     if (const CheckpointTensor *tensor = findInTextPart(checkpoint, name))
       return tensor;
   // Exports of the model without its head omit the prefix.
-  return startsWith(name, baseModelPrefix)
-             ? checkpoint.find(name.substr(baseModelPrefix.size()))
+  if (startsWith(name, baseModelPrefix))
+    return checkpoint.find(name.substr(baseModelPrefix.size()));
+  return checkpoint.config().pooling != Pooling::None
+             ? findOfEncoder(checkpoint, name)
              : nullptr;
 }
 
@@ -150,6 +188,8 @@ CheckpointParameters::bind(mlir::MLIRContext &context,
       return failure(StatusCode::Unsupported,
                      "'" + name + "' has no name in GGUF");
     name = std::move(*ggufName);
+  } else {
+    name = inFolder(name, folderNames);
   }
 
   ::mllm::ir::ParameterBinding binding;
@@ -200,10 +240,24 @@ static bool isZeroBiasOfGPTQ(const Checkpoint &checkpoint,
                      [](uint8_t byte) { return byte == 0; });
 }
 
+/// Heads that encoders were trained with, and a buffer.
+static bool isOfTraining(std::string_view name) {
+  for (std::string_view prefix : {"bert.", "roberta."})
+    if (startsWith(name, prefix))
+      name = name.substr(prefix.size());
+  for (std::string_view head :
+       {"pooler.", "cls.", "lm_head.", "head.", "decoder."})
+    if (startsWith(name, head))
+      return true;
+  return name == "embeddings.position_ids";
+}
+
 bool CheckpointParameters::isTolerated(const CheckpointTensor &tensor) const {
   if (isIgnoredTensor(tensor.name) || isZeroBiasOfGPTQ(checkpoint, tensor))
     return true;
   const ModelConfig &config = checkpoint.config();
+  if (config.isBidirectional && isOfTraining(tensor.name))
+    return true;
   if (config.ropeFrequencyDivisors && tensor.name == ropeDivisorsTensor)
     return true;
   if (config.ropeScaling.kind == RopeScaling::LongRope &&
@@ -216,10 +270,13 @@ bool CheckpointParameters::isTolerated(const CheckpointTensor &tensor) const {
       if (startsWith(tensor.name, part))
         return true;
   // If the config ties the output projection to the embedding, a copy of it
-  // among the weights is ignored, as in Hugging Face's loader.
-  return config.tieWordEmbeddings &&
-         (tensor.name == "lm_head.weight" ||
-          tensor.name == "language_model.lm_head.weight");
+  // among the weights is ignored, as in Hugging Face's loader. Embeddings of
+  // texts need none.
+  const bool isHead = tensor.name == "lm_head.weight" ||
+                      tensor.name == "language_model.lm_head.weight";
+  if (config.pooling != Pooling::None)
+    return isHead || tensor.name == "output.weight";
+  return config.tieWordEmbeddings && isHead;
 }
 
 Status CheckpointParameters::checkAllUsed() const {

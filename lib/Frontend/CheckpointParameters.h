@@ -50,8 +50,9 @@ private:
   bool isTolerated(const CheckpointTensor &tensor) const;
 
   const Checkpoint &checkpoint;
-  Span<const TensorName> familyNames; ///< See ModelFamily::ggufNames.
-  std::set<std::string> used;         ///< Names of the bound tensors.
+  /// See ModelFamily.
+  Span<const TensorName> familyNames, folderNames;
+  std::set<std::string> used; ///< Names of the bound tensors.
 };
 
 } // namespace llmir

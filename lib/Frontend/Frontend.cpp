@@ -46,6 +46,29 @@ static Expected<int64_t> contextLength(const Checkpoint &checkpoint,
                 "request 1 to " + std::to_string(trained) + " tokens");
 }
 
+static Status checkPooling(const Checkpoint &checkpoint) {
+  const ModelConfig &config = checkpoint.config();
+  for (const LayerAttention &layer : config.layers)
+    if (config.isBidirectional && layer.window > 0)
+      return Status(StatusCode::Unsupported,
+                    checkpoint.path() +
+                        ": windows of attention in both directions are not "
+                        "supported",
+                    "use a model without windows");
+  if (config.pooling == Pooling::Mean)
+    return Status(StatusCode::Unsupported,
+                  checkpoint.path() +
+                      ": embeddings that are the mean of all tokens are not "
+                      "supported",
+                  "use a model with cls or last token pooling");
+  if (config.pooling == Pooling::None || config.architecture != "gpt2")
+    return Status::ok();
+  return Status(StatusCode::Unsupported,
+                checkpoint.path() + ": embeddings by " + config.architecture +
+                    " models are not supported",
+                "use an embedding model of another family");
+}
+
 static llmir::mllm::ModelFacts factsOf(const ModelConfig &config,
                                        int64_t context) {
   llmir::mllm::ModelFacts facts;
@@ -68,6 +91,7 @@ llmir::traceCheckpoint(MLIRContext &context, const Checkpoint &checkpoint,
   Expected<const ::mllm::models::ModelFamily *> family = familyOf(checkpoint);
   if (!family)
     return family.takeStatus();
+  LLMIR_RETURN_IF_ERROR(checkPooling(checkpoint));
   Expected<int64_t> maxTokens = contextLength(checkpoint, options);
   if (!maxTokens)
     return maxTokens.takeStatus();

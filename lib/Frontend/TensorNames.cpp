@@ -47,7 +47,8 @@ static constexpr TensorName layerNames[] = {
 
 /// The prefix of a layer index.
 static constexpr std::string_view layerPrefixes[] = {
-    "model.layers.", "transformer.h.", "gpt_neox.layers."};
+    "model.layers.", "transformer.h.", "gpt_neox.layers.",
+    "model.encoder.layer.", "model.encoder.layers."};
 
 static constexpr std::string_view ignoredSuffixes[] = {
     ".rotary_emb.inv_freq",

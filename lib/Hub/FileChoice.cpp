@@ -47,6 +47,10 @@ static const char *const companionNames[] = {
     "modules.json",
     "sentence_bert_config.json",
     "1_Pooling/config.json",
+    "2_Dense/config.json",
+    "2_Dense/model.safetensors",
+    "3_Dense/config.json",
+    "3_Dense/model.safetensors",
 };
 
 static std::string_view lastComponent(std::string_view path) {

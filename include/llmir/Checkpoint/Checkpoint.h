@@ -84,6 +84,7 @@ private:
   static Expected<Checkpoint> openFolder(const std::string &path,
                                          CheckpointUse use);
   static Expected<Checkpoint> openGGUF(const std::string &path);
+  Status addDenseTensors();
   Status indexTensors();
 
   CheckpointKind checkpointKind = CheckpointKind::HuggingFace;

@@ -15,6 +15,7 @@
 
 #include "llmir/Support/GenerationDefaults.h"
 #include "llmir/Support/Json.h"
+#include "llmir/Support/Pooling.h"
 #include "llmir/Support/Status.h"
 
 #include <cstdint>
@@ -86,6 +87,13 @@ struct LatentConfig {
 /// The function between the projections of an MLP.
 enum class Activation { SiLU, GELUTanh, GELU };
 
+/// A projection of pooled rows, without activation.
+struct DenseLayer {
+  std::string name; ///< Of the folder with its weights: "2_Dense".
+  int64_t outputSize = 0;
+  bool hasBias = false;
+};
+
 /// The validated parameters that the frontend's model families need: sizes are
 /// positive and bounded, numHeads is a multiple of numKVHeads, headDim and
 /// rotaryDim are even (rotaryDim is 0 with learned positions), normEps, bases
@@ -117,6 +125,15 @@ struct ModelConfig {
   /// Positions index a table whose rows are added to the embeddings; there is
   /// no rotary embedding.
   bool learnedPositions = false;
+  /// Folders: the row of that table for the first token; earlier ones are not
+  /// used.
+  int64_t firstPosition = 0;
+  /// Rows of a table of token types, of which the first is added to all
+  /// embeddings; 0: there is none.
+  int64_t tokenTypes = 0;
+  /// Tokens attend to later tokens, too. A window then has tokens on both
+  /// sides.
+  bool isBidirectional = false;
 
   double ropeTheta = 10000.0;
   RopeScaling ropeScaling;
@@ -153,6 +170,14 @@ struct ModelConfig {
   /// Attention and MLP have the same input: x + attention(x) + mlp(x).
   bool parallelResidual = false;
   bool normUnitOffset = false; ///< Norms scale by 1 + weight.
+
+  /// Not None: the model yields one embedding of unit length per text instead
+  /// of logits. Its output projection, if there is one, is ignored.
+  Pooling pooling = Pooling::None;
+  std::vector<DenseLayer> dense; ///< After pooling.
+  int64_t embeddingSize() const {
+    return dense.empty() ? hiddenSize : dense.back().outputSize;
+  }
 
   int64_t bosToken = -1;          ///< -1 = none.
   std::vector<int64_t> eosTokens; ///< Each ends a text; may be empty.

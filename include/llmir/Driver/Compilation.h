@@ -56,7 +56,9 @@ struct CompilationOptions {
   mllm::QuantizationRecipe recipe; ///< Quantization recipe; empty: none.
   std::string kv = "auto";         ///< "auto", "f32", "f16", "bf16".
   int64_t contextLength = 0;       ///< 0 = the model's own.
-  int64_t tokenBudget = 512;
+  /// Maximum tokens of a step. By default 512, or the context if a step must
+  /// have whole sequences.
+  std::optional<int64_t> tokenBudget;
   int64_t maxLogitRows = 64;
   /// Tokens per block of the KV cache. The default is the number of keys that
   /// attention processes at once, so that it reads the cache in memory order.
@@ -113,6 +115,8 @@ private:
   Status writeForm(const std::string &bytes) const;
   std::string moduleText();
 
+  /// Derives what depends on whether a step must have whole sequences.
+  void readStep();
   /// Reads the offsets of weights and the size of the arena from the program.
   void readProgram();
   /// The metadata of the artifact; requires the results of lower().
@@ -132,6 +136,8 @@ private:
   CompilationOptions options;
   std::vector<const CPULevel *> levels; ///< One image per target.
   KVFormat kvFormat = KVFormat::F32;
+  int64_t tokenBudget = 0;
+  bool wholeSequences = false; ///< See ArtifactInfo.
   std::optional<Checkpoint> checkpoint;
   ModelConfig config; ///< Of the checkpoint, or of the graph.
   std::shared_ptr<const Artifact>

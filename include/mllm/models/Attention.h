@@ -31,8 +31,9 @@ enum class AttentionForm {
 /// cap * tanh(x / cap), element-wise.
 Tensor softCapped(const Tensor &x, double cap);
 
-/// Causal attention over heads, within the window of its layer; subclasses
-/// implement the projections.
+/// Attention over heads, within the window of its layer, to earlier tokens or
+/// to all of the sequence, as the config says; subclasses implement the
+/// projections.
 class CausalAttention : public nn::Module {
 protected:
   CausalAttention(const DecoderConfig &config, AttentionForm form,
@@ -59,6 +60,7 @@ private:
   AttentionForm form;
   int64_t numHeads, headDim;
   double scale, softCap;
+  bool isBidirectional;
   nn::KVCache kvCache;
   std::optional<nn::FlashAttention2> overAll;
   std::optional<nn::FlashAttention2SwaSink> overWindow;

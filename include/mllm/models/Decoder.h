@@ -27,6 +27,12 @@ namespace mllm::models {
 struct DecoderNames {
   std::string model = "model";
   std::string embedding = "embed_tokens";
+  /// Of the table of learned positions, which is named after its parent.
+  std::string positions = {};
+  /// Of the first row of a table of token types, which is named likewise.
+  std::string tokenType = {};
+  std::string embeddingNorm = {}; ///< Of the input of the first layer.
+  std::string layers = "layers";
   std::string norm = "norm"; ///< Of the result of the last layer.
   std::string head = "lm_head";
 
@@ -73,6 +79,10 @@ struct DecoderForm {
   DecoderNames names = {};
   bool usesLayerNorm = false; ///< Not RMSNorm.
   bool normBias = false;      ///< Of LayerNorm.
+  /// The norms of results are of their sum with the residual stream:
+  /// n(x + f(x)), not x + n(f(x)).
+  bool normalizesSums = false;
+  bool firstIsNormalized = true; ///< The input of the first attention.
   QKNorm qkNorm = QKNorm::None;
   bool isGated = true; ///< down(act(gate x) * up x), not down(act(up x)).
   Rows qkv = Rows::Separate, qkvInGGUF = Rows::Separate;
@@ -203,8 +213,11 @@ public:
 private:
   Tensor feedForward(const Tensor &x);
 
+  Tensor added(const Tensor &x, const Tensor &result,
+               const DecoderNorm &after) const;
+
   double residualScale;
-  bool isParallel;
+  bool isParallel, normalizesSums;
   DecoderNorm attentionNorm;
   std::optional<DecoderAttention> attention;
   std::optional<LatentAttention> latent; ///< In place of the attention.
@@ -223,11 +236,15 @@ public:
   const nn::Parameter &embeddingTable() const { return embedding.weight(); }
 
 private:
+  Tensor embed(const Tensor &ids) const;
   Tensor queryFactors(const Tensor &ids) const;
 
   double embeddingScale, queryGrowth;
   int64_t queryGrowthContext;
   nn::Embedding embedding;
+  std::optional<nn::Embedding> positionTable;
+  std::optional<nn::Param> tokenType;
+  DecoderNorm embeddingNorm;
   nn::Positions positions;
   std::vector<DecoderLayer> layers;
   DecoderNorm norm;
@@ -249,7 +266,8 @@ private:
 };
 
 /// The whole model as `llmir compile` traces it, with the decoder as a
-/// subgraph: ids [T] -> logits [T, vocabulary]
+/// subgraph: ids [T] -> logits [T, vocabulary], or with pooling the embedding
+/// of the text [1, size]
 class Decoder : public nn::Module {
 public:
   Decoder(const DecoderConfig &config, const DecoderForm &form);
@@ -257,7 +275,9 @@ public:
 
 private:
   DecoderModel model;
-  DecoderHead head;
+  llmir::Pooling pooling;
+  std::vector<nn::Linear> dense;   ///< With pooling.
+  std::optional<DecoderHead> head; ///< Without pooling.
 };
 
 /// The whole model with explicit attention, one subgraph @model with layers in

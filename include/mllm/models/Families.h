@@ -42,6 +42,9 @@ struct ModelFamily {
   std::unique_ptr<nn::Module> (*build)(const DecoderConfig &config);
   /// Names in GGUF that differ from those of other families.
   std::vector<llmir::TensorName> ggufNames = {};
+  /// Names in Hugging Face model directories of modules of a layer that have
+  /// other ones in the model: `gguf` is the name there.
+  std::vector<llmir::TensorName> folderNames = {};
 };
 
 /// Every family, in the order of the table.

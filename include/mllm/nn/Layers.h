@@ -29,8 +29,8 @@ namespace mllm::nn {
 /// Embedding lookup.
 class Embedding : public Layer {
 public:
-  Embedding(int64_t vocabSize, int64_t columns)
-      : table(*this, "weight", {vocabSize, columns}) {}
+  Embedding(int64_t vocabSize, int64_t columns, Storage storage = {})
+      : table(*this, "weight", {vocabSize, columns}, storage) {}
 
   /// ids […] -> […, columns]
   Tensor operator()(const Tensor &ids) const;
@@ -155,8 +155,8 @@ private:
 /// The parameter `name` as a tensor.
 class Param : public Layer {
 public:
-  Param(std::string name, std::vector<int64_t> shape)
-      : values(*this, std::move(name), std::move(shape)) {}
+  Param(std::string name, std::vector<int64_t> shape, Storage storage = {})
+      : values(*this, std::move(name), std::move(shape), storage) {}
 
   Tensor operator()() const;
 

@@ -45,6 +45,7 @@ CausalAttention::CausalAttention(const DecoderConfig &config,
                                  AttentionForm form, int64_t layer)
     : form(form), numHeads(config.numHeads), headDim(config.headDim),
       scale(scaleOf(config)), softCap(config.attentionSoftCap),
+      isBidirectional(config.isBidirectional),
       kvCache(reg<nn::KVCache>("kv_cache", layer, layout(),
                                form == AttentionForm::Explicit ? config.numHeads
                                                                : 0)),
@@ -54,8 +55,8 @@ CausalAttention::CausalAttention(const DecoderConfig &config,
     overWindow =
         reg<nn::FlashAttention2SwaSink>("attention", scale, window, softCap);
   else
-    overAll =
-        reg<nn::FlashAttention2>("attention", scale, /*causal=*/true, softCap);
+    overAll = reg<nn::FlashAttention2>("attention", scale,
+                                       /*causal=*/!isBidirectional, softCap);
 }
 
 Tensor CausalAttention::asHeads(const Tensor &x, int64_t count) const {
@@ -77,7 +78,8 @@ Tensor CausalAttention::toLayout(const Tensor &heads) const {
 
 Tensor CausalAttention::attend(const Tensor &q, const Tensor &k,
                                const Tensor &v) const {
-  auto [keys, values] = kvCache(k, v);
+  // There is nothing before the tokens of a text.
+  auto [keys, values] = isBidirectional ? std::pair(k, v) : kvCache(k, v);
   if (form == AttentionForm::Explicit)
     return stepByStep(q, keys, values);
   Tensor mixed =

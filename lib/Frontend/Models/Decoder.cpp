@@ -7,6 +7,7 @@
 #include "mllm/models/Decoder.h"
 
 #include "BatchOfIds.h"
+#include "mllm/models/Embedding.h"
 
 #include <algorithm>
 
@@ -26,6 +27,8 @@ Tensor DecoderNorm::operator()(const Tensor &x) const {
 DecoderNorm DecoderModule::regNorm(const DecoderConfig &config,
                                    const DecoderForm &form,
                                    const std::string &name) {
+  if (name.empty())
+    return {};
   if (form.usesLayerNorm)
     return reg<nn::LayerNorm>(name, std::vector<int64_t>{config.hiddenSize},
                               config.normEps, /*affine=*/true, form.normBias);
@@ -101,7 +104,8 @@ DecoderAttention::DecoderAttention(const DecoderConfig &config,
   if (own.rotation == llmir::LayerAttention::Local)
     rope =
         reg<nn::RoPE>("rotary_emb", config.localRopeFrequencies, 1.0, layout());
-  else if (own.rotation == llmir::LayerAttention::Global)
+  else if (own.rotation == llmir::LayerAttention::Global &&
+           !config.learnedPositions)
     rope = reg<nn::RoPE>("rotary_emb", config.ropeFrequencies,
                          config.ropeScaling.attentionFactor, layout());
   if (form.qkNorm == DecoderForm::QKNorm::None)
@@ -298,7 +302,8 @@ Tensor DecoderMixture::forward(const Tensor &x) {
 
 DecoderLayer::DecoderLayer(const DecoderConfig &config, const DecoderForm &form,
                            int64_t layer)
-    : residualScale(config.residualScale), isParallel(config.parallelResidual) {
+    : residualScale(config.residualScale), isParallel(config.parallelResidual),
+      normalizesSums(form.normalizesSums) {
   if (config.latent.rank > 0)
     latent.emplace(
         reg<LatentAttention>(form.names.attention, config, form, layer));
@@ -310,18 +315,25 @@ DecoderLayer::DecoderLayer(const DecoderConfig &config, const DecoderForm &form,
   else
     mlp.emplace(
         reg<DecoderMLP>(form.names.mlp, config, form, config.intermediateSize));
-  auto norm = [&](const std::string &name) {
-    return name.empty() ? DecoderNorm() : regNorm(config, form, name);
-  };
-  attentionNorm = norm(form.names.attentionNorm);
-  afterAttention = norm(form.names.afterAttention);
-  mlpNorm = norm(form.names.mlpNorm);
-  afterMLP = norm(form.names.afterMLP);
+  if (layer > 0 || form.firstIsNormalized)
+    attentionNorm = regNorm(config, form, form.names.attentionNorm);
+  afterAttention = regNorm(config, form, form.names.afterAttention);
+  mlpNorm = regNorm(config, form, form.names.mlpNorm);
+  afterMLP = regNorm(config, form, form.names.afterMLP);
 }
 
 Tensor DecoderLayer::feedForward(const Tensor &x) {
-  Tensor result = afterMLP(mixture ? (*mixture)(x) : (*mlp)(x));
+  Tensor result = mixture ? (*mixture)(x) : (*mlp)(x);
+  if (!normalizesSums)
+    result = afterMLP(result);
   return residualScale == 1 ? result : result * residualScale;
+}
+
+/// x plus the result of a block, whose norm may be that of the sum.
+Tensor DecoderLayer::added(const Tensor &x, const Tensor &result,
+                           const DecoderNorm &after) const {
+  Tensor sum = x + result;
+  return normalizesSums ? after(sum) : sum;
 }
 
 std::vector<Tensor>
@@ -330,13 +342,16 @@ DecoderLayer::forwardAll(const std::vector<Tensor> &inputs) {
   const Tensor &x = inputs[0];
   Tensor h = attentionNorm(x);
   attended[0] = h;
-  Tensor mixed = afterAttention(
-      (latent ? latent->call(attended) : attention->call(attended))[0]);
+  Tensor mixed =
+      (latent ? latent->call(attended) : attention->call(attended))[0];
+  if (!normalizesSums)
+    mixed = afterAttention(mixed);
   if (residualScale != 1)
     mixed = mixed * residualScale;
   if (!isParallel) {
-    Tensor y = x + mixed;
-    return {y + feedForward(mlpNorm(y))};
+    Tensor y = added(x, mixed, afterAttention);
+    Tensor inner = feedForward(mlpNorm(y));
+    return {added(y, inner, afterMLP)};
   }
   // Without a norm of its own, the MLP has the input of the attention.
   Tensor inner = feedForward(mlpNorm ? mlpNorm(x) : h);
@@ -348,6 +363,15 @@ DecoderLayer::forwardAll(const std::vector<Tensor> &inputs) {
 // The whole model
 //===----------------------------------------------------------------------===//
 
+/// In folders, rows before that of the first token are not used.
+static nn::Storage storedPositions(const DecoderConfig &config) {
+  nn::Storage storage;
+  storage.place.first = config.firstPosition;
+  storage.place.rows = config.contextLength + config.firstPosition;
+  storage.placeInGGUF = nn::StoredPlace();
+  return storage;
+}
+
 DecoderModel::DecoderModel(const DecoderConfig &config, const DecoderForm &form,
                            std::string name)
     : DecoderModule(std::move(name)), embeddingScale(config.embeddingScale),
@@ -355,11 +379,24 @@ DecoderModel::DecoderModel(const DecoderConfig &config, const DecoderForm &form,
       queryGrowthContext(config.queryGrowthContext),
       embedding(reg<nn::Embedding>(form.names.embedding, config.vocabSize,
                                    config.hiddenSize)),
+      embeddingNorm(regNorm(config, form, form.names.embeddingNorm)),
       positions(reg<nn::Positions>("positions")),
       layers(regList<DecoderLayer>(
-          "layers", config.numLayers,
+          form.names.layers, config.numLayers,
           [&](int64_t i) { return DecoderLayer(config, form, i); })),
-      norm(regNorm(config, form, form.names.norm)) {}
+      norm(regNorm(config, form, form.names.norm)) {
+  if (config.learnedPositions)
+    positionTable =
+        reg<nn::Embedding>(form.names.positions, config.contextLength,
+                           config.hiddenSize, storedPositions(config));
+  if (config.tokenTypes > 0) {
+    nn::Storage firstRow;
+    firstRow.place.rows = config.tokenTypes;
+    tokenType =
+        reg<nn::Param>(form.names.tokenType, "weight",
+                       std::vector<int64_t>{1, config.hiddenSize}, firstRow);
+  }
+}
 
 /// 1 + growth * ln(1 + floor(position / context)): ids [T] -> [T, 1, 1]
 Tensor DecoderModel::queryFactors(const Tensor &ids) const {
@@ -368,10 +405,22 @@ Tensor DecoderModel::queryFactors(const Tensor &ids) const {
   return (nn::F::log(turn + 1.0) * queryGrowth + 1.0).view({kSymbolic, 1, 1});
 }
 
-Tensor DecoderModel::forward(const Tensor &ids) {
+/// The input of the first layer: ids [T] -> [T, hidden]
+Tensor DecoderModel::embed(const Tensor &ids) const {
   Tensor x = embedding(ids);
   if (embeddingScale != 1)
     x = x * embeddingScale;
+  if (tokenType)
+    x = x + (*tokenType)();
+  if (positionTable) {
+    Tensor places = (*positionTable)(positions(ids));
+    x = x + places;
+  }
+  return embeddingNorm(x);
+}
+
+Tensor DecoderModel::forward(const Tensor &ids) {
+  Tensor x = embed(ids);
   if (queryGrowth == 0) {
     for (DecoderLayer &layer : layers)
       x = layer(x);
@@ -391,13 +440,31 @@ Tensor DecoderHead::operator()(const Tensor &x) const {
 
 Decoder::Decoder(const DecoderConfig &config, const DecoderForm &form)
     : model(reg<DecoderModel>(form.names.model, config, form)),
-      head(config,
-           config.tieWordEmbeddings
-               ? reg<nn::Linear>(form.names.head, model.embeddingTable())
-               : reg<nn::Linear>(form.names.head, config.hiddenSize,
-                                 config.vocabSize, /*bias=*/false)) {}
+      pooling(config.pooling) {
+  int64_t size = config.hiddenSize;
+  for (const llmir::DenseLayer &layer : config.dense) {
+    dense.push_back(reg<nn::Linear>(layer.name + ".linear", size,
+                                    layer.outputSize, layer.hasBias));
+    size = layer.outputSize;
+  }
+  if (pooling != llmir::Pooling::None)
+    return;
+  head.emplace(config,
+               config.tieWordEmbeddings
+                   ? reg<nn::Linear>(form.names.head, model.embeddingTable())
+                   : reg<nn::Linear>(form.names.head, config.hiddenSize,
+                                     config.vocabSize, /*bias=*/false));
+}
 
-Tensor Decoder::forward(const Tensor &ids) { return head(model(ids)); }
+Tensor Decoder::forward(const Tensor &ids) {
+  Tensor x = model(ids);
+  if (head)
+    return (*head)(x);
+  x = pooled(x, pooling);
+  for (const nn::Linear &layer : dense)
+    x = layer(x);
+  return ofUnitLength(x);
+}
 
 static DecoderForm explicitly(DecoderForm form) {
   form.form = AttentionForm::Explicit;

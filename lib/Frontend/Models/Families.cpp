@@ -12,13 +12,16 @@ using namespace mllm::models;
 
 const std::vector<const ModelFamily *> &mllm::models::modelFamilies() {
   static const std::vector<const ModelFamily *> families = {
-      &cohereFamily,     &cohere2Family,   &exaone4Family,  &gemmaFamily,
-      &gemma2Family,     &gemma3Family,    &glm4Family,     &glm4MoEFamily,
-      &deepSeekFamily,   &gpt2Family,      &gptNeoXFamily,  &graniteFamily,
-      &graniteMoEFamily, &internLM2Family, &llamaFamily,    &ministral3Family,
-      &olmo2Family,      &olmoEFamily,     &phi3Family,     &qwen2Family,
-      &qwen2MoEFamily,   &qwen3Family,     &qwen3MoEFamily, &seedOSSFamily,
-      &smolLM3Family,    &stableLMFamily,
+      &bertFamily,       &cohere2Family,        &cohereFamily,
+      &deepSeekFamily,   &exaone4Family,        &gemma2Family,
+      &gemma3Family,     &gemmaEmbeddingFamily, &gemmaFamily,
+      &glm4Family,       &glm4MoEFamily,        &gpt2Family,
+      &gptNeoXFamily,    &graniteFamily,        &graniteMoEFamily,
+      &internLM2Family,  &llamaFamily,          &ministral3Family,
+      &modernBERTFamily, &nomicBERTFamily,      &olmo2Family,
+      &olmoEFamily,      &phi3Family,           &qwen2Family,
+      &qwen2MoEFamily,   &qwen3Family,          &qwen3MoEFamily,
+      &seedOSSFamily,    &smolLM3Family,        &stableLMFamily,
   };
   return families;
 }

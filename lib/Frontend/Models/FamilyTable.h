@@ -17,6 +17,7 @@
 
 namespace mllm::models {
 
+extern const ModelFamily bertFamily;
 extern const ModelFamily cohereFamily;
 extern const ModelFamily cohere2Family;
 extern const ModelFamily exaone4Family;
@@ -24,6 +25,7 @@ extern const ModelFamily gemmaFamily;
 extern const ModelFamily gemma2Family;
 extern const ModelFamily gemma3Family;
 extern const ModelFamily deepSeekFamily;
+extern const ModelFamily gemmaEmbeddingFamily;
 extern const ModelFamily glm4Family;
 extern const ModelFamily glm4MoEFamily;
 extern const ModelFamily gpt2Family;
@@ -33,6 +35,8 @@ extern const ModelFamily graniteMoEFamily;
 extern const ModelFamily internLM2Family;
 extern const ModelFamily llamaFamily;
 extern const ModelFamily ministral3Family;
+extern const ModelFamily modernBERTFamily;
+extern const ModelFamily nomicBERTFamily;
 extern const ModelFamily olmo2Family;
 extern const ModelFamily olmoEFamily;
 extern const ModelFamily phi3Family;

@@ -53,3 +53,14 @@ const ModelFamily models::gemma2Family = {"gemma2", "Gemma2ForCausalLM", build2,
                                           namesOfNorms()};
 const ModelFamily models::gemma3Family = {"gemma3", "Gemma3ForCausalLM", build3,
                                           namesOfNorms()};
+
+static std::vector<llmir::TensorName> namesOfEmbedding() {
+  std::vector<llmir::TensorName> names = namesOfNorms();
+  names.push_back({"2_Dense.linear", "dense_2"});
+  names.push_back({"3_Dense.linear", "dense_3"});
+  return names;
+}
+
+/// EmbeddingGemma (arXiv:2509.20354).
+const ModelFamily models::gemmaEmbeddingFamily = {
+    "gemma-embedding", "Gemma3TextModel", build3, namesOfEmbedding()};
