@@ -21,6 +21,7 @@ Creates tiny random models, runs the command on them, and checks the results:
             exceeds the rounding error; equal bits from safetensors and from GGUF; other KV
             types by flag
   quantized the quantized checkpoints of the Hub (llmref/quantized.py), checked as formats
+  embeddings  embedding models: `llmir embed` within NMSE 1e-9, equal bits in any company and in pieces
   real      trained models (directory LLMIR_TEST_DATA) generate their expected ids
 
 One line per check, then `N passed, N failed`; exit status 1 if a check failed.
@@ -38,6 +39,7 @@ import tempfile
 
 import numpy as np
 
+import embeddings
 import make_experts
 import make_families
 import make_tiny
@@ -535,6 +537,7 @@ def expected_ids(command, path, expected_file, kv, flags=()):
 
 
 SUITES = {"f32": suite_f32, "dense": suite_dense, "experts": suite_experts, "families": suite_families,
+          "embeddings": embeddings.suite_embeddings,
           "formats": suite_formats, "quantized": suite_quantized, "real": suite_real}
 
 

@@ -31,13 +31,14 @@ class Command(object):
         self.environment = {key: value for key, value in os.environ.items()
                             if not key.startswith("LLMIR_")}
 
-    def _call(self, arguments):
+    def call(self, arguments, text=""):
+        """The command's output; `text` is its standard input."""
         program = [sys.executable, self.path] if self.path.endswith(".py") else [self.path]
         line = program + arguments
         if self.verbose:
             print("     $ " + " ".join(line), file=sys.stderr)
         try:
-            done = subprocess.run(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            done = subprocess.run(line, input=text.encode("utf-8"), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                   env=self.environment, timeout=self.timeout)
         except subprocess.TimeoutExpired:
             raise Failure("no answer in %d s: %s" % (self.timeout, " ".join(line)))
@@ -50,7 +51,7 @@ class Command(object):
     def compiled(self, model):
         """An artifact for the level that compiles fastest."""
         artifact = model + ".llmir"
-        self._call(["compile", model, "-o", artifact, "--target", quick_level()])
+        self.call(["compile", model, "-o", artifact, "--target", quick_level()])
         return artifact
 
     def logits(self, model, ids, flags=()):
@@ -61,7 +62,7 @@ class Command(object):
             stream.write(",".join(map(str, ids)) + "\n")
         if os.path.exists(out):
             os.remove(out)
-        self._call(["perplexity", model, "--ids", ids_file, "--ctx", str(len(ids)),
+        self.call(["perplexity", model, "--ids", ids_file, "--ctx", str(len(ids)),
                     "--logits", out] + self.cache + list(flags))
         if not os.path.exists(out):
             raise Failure("perplexity wrote no %s" % out)
@@ -73,7 +74,7 @@ class Command(object):
 
     def run(self, model, prompt, count, flags=()):
         """`run --temp 0 --json`: its JSON object, with greedy ids."""
-        text = self._call(["run", model, "--prompt-ids", ",".join(map(str, prompt)), "-n",
+        text = self.call(["run", model, "--prompt-ids", ",".join(map(str, prompt)), "-n",
                            str(count), "--temp", "0", "--json"] + self.cache + list(flags))
         try:
             answer = json.loads(text)

@@ -131,6 +131,7 @@ CLI::Validator atLeast(double least);
 void addPullCommand(CommandLine &line);
 void addRunCommand(CommandLine &line);
 void addCompileCommand(CommandLine &line);
+void addEmbedCommand(CommandLine &line);
 void addTokenizeCommand(CommandLine &line);
 void addInspectCommand(CommandLine &line);
 void addExportCommand(CommandLine &line);

@@ -182,6 +182,18 @@ static Status describeFile(const std::string &path, std::string &key,
   return Status::ok();
 }
 
+/// Adds the files of a module of sentence-transformers, which has a folder of
+/// its own.
+static void addModuleFiles(const std::string &folder,
+                           std::vector<std::string> &files) {
+  for (const char *name : {"/config.json", "/model.safetensors"}) {
+    struct stat info;
+    const std::string path = folder + name;
+    if (stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode))
+      files.push_back(path);
+  }
+}
+
 /// The files of a checkpoint: the files of a directory that the readers may
 /// open, or all parts of a split GGUF file.
 static Expected<std::vector<std::string>>
@@ -214,9 +226,12 @@ checkpointFiles(const std::string &path, ModelKind kind) {
             : ends(".json") || ends(".safetensors") || ends(".model") ||
                   ends(".txt") || ends(".tiktoken") || ends(".jinja");
     struct stat info;
-    if (wanted && stat((folder + "/" + name).c_str(), &info) == 0 &&
-        S_ISREG(info.st_mode))
+    if (stat((folder + "/" + name).c_str(), &info) != 0)
+      continue;
+    if (wanted && S_ISREG(info.st_mode))
       files.push_back(folder + "/" + name);
+    if (kind != ModelKind::GGUF && S_ISDIR(info.st_mode) && name[0] != '.')
+      addModuleFiles(folder + "/" + name, files);
   }
   closedir(handle);
   std::sort(files.begin(), files.end());

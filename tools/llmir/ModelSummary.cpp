@@ -77,10 +77,11 @@ ModelMemory cli::memoryOf(const Checkpoint &checkpoint) {
   memory.readPerToken =
       memory.weights - unreadBytes(checkpoint) - unchosenBytes(checkpoint);
   memory.kvFormat = kvFormatName(KVFormat::BF16);
-  memory.kvPerToken =
-      kvBytes(config.numLayers, {config.numKVHeads, config.headDim,
-                                 tokensPerBlock, kvStoredBytes(KVFormat::BF16),
-                                 config.valuesInKeys, config.valuesInKeys > 0});
+  // Keys and values of encoders are needed within their layer only.
+  memory.kvPerToken = kvBytes(config.isBidirectional ? 1 : config.numLayers,
+                              {config.numKVHeads, config.headDim,
+                               tokensPerBlock, kvStoredBytes(KVFormat::BF16),
+                               config.valuesInKeys, config.valuesInKeys > 0});
   memory.contextLength = config.contextLength;
   return memory;
 }
@@ -233,6 +234,11 @@ SummaryLines cli::summarize(const Checkpoint &checkpoint) {
   };
   if (config.experts.count > 0)
     lines.insert(lines.begin() + 2, {"experts", expertsText(config)});
+  if (config.pooling != Pooling::None)
+    lines.insert(lines.begin() + 1,
+                 {"embeddings", std::to_string(config.embeddingSize()) +
+                                    " values, pooling " +
+                                    poolingName(config.pooling)});
   for (const std::string &fact : unusualFacts(checkpoint))
     lines.push_back({"note", fact});
   return lines;
@@ -256,7 +262,7 @@ static void addStorageFacts(const Checkpoint &checkpoint,
 static void addTokenFacts(const Checkpoint &checkpoint,
                           std::vector<std::string> &facts) {
   const ModelConfig &config = checkpoint.config();
-  if (config.eosTokens.empty())
+  if (config.eosTokens.empty() && config.pooling == Pooling::None)
     facts.push_back("no end token is known: texts end at their maximum length "
                     "only");
   Expected<Tokenizer> tokenizer = openTokenizer(checkpoint.path());
@@ -281,10 +287,11 @@ static void addAttentionFacts(const ModelConfig &config,
     window = std::max(window, layer.window);
   }
   if (windowed > 0)
-    facts.push_back("in " + plural(windowed, "layer") + " of " +
-                    std::to_string(config.numLayers) +
-                    ", a token attends to the last " + std::to_string(window) +
-                    " tokens only");
+    facts.push_back(
+        "in " + plural(windowed, "layer") + " of " +
+        std::to_string(config.numLayers) + ", a token attends to the last " +
+        std::to_string(window) + " tokens only" +
+        (config.isBidirectional ? ", and to as many later ones" : ""));
   if (unrotated > 0)
     facts.push_back(plural(unrotated, "layer") + " of " +
                     std::to_string(config.numLayers) +

@@ -24,6 +24,7 @@ int main(int argc, char **argv) {
     cli::addPullCommand(line);
     cli::addRunCommand(line);
     cli::addCompileCommand(line);
+    cli::addEmbedCommand(line);
     cli::addTokenizeCommand(line);
     cli::addInspectCommand(line);
     cli::addExportCommand(line);

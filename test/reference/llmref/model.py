@@ -62,6 +62,12 @@ class Model(object):
 
         `rounding` specifies where values are rounded, to emulate a compiled model. With a cache, the
         ids follow the tokens in it and are added to it, and its rounding applies."""
+        cache = self.new_cache(rounding) if cache is None else cache
+        head = "model.embed_tokens" if self.config.tied else "lm_head"
+        return self._linear(head, self.hidden(ids, cache=cache), cache.rounding)
+
+    def hidden(self, ids, rounding=EXACT, cache=None):
+        """The last hidden states, after the last norm: [T] -> [T, hidden] float64."""
         config = self.config
         cache = self.new_cache(rounding) if cache is None else cache
         rounding = cache.rounding
@@ -75,9 +81,7 @@ class Model(object):
             x = act(x + self._attention(i, normed, positions, cache))
             normed = act(self._norm(name + "post_attention_layernorm", x))
             x = act(x + self._mlp(name + "mlp.", normed, rounding))
-        x = act(self._norm("model.norm", x))
-        head = "model.embed_tokens" if config.tied else "lm_head"
-        return self._linear(head, x, rounding)
+        return act(self._norm("model.norm", x))
 
     def generate(self, prompt, count, rounding=EXACT, stop=()):
         """Greedy decoding: up to `count` ids after the prompt, ending with one of `stop`.
