@@ -16,8 +16,8 @@ module attributes {mllm.model = {architecture = "bert", num_layers = 2 : i64, nu
   // CHECK: return %[[SUM]], %[[M]]#1
   mllm.graph.subgraph @bert(%ids: tensor<?xi64>) -> !x attributes {entry} {
     %0 = mllm.graph.call_graph @model(%ids) : (tensor<?xi64>) -> !x
-    %1 = mllm.linalg.slice %0 {starts = array<i64: 0, 0>, ends = array<i64: 1, -9223372036854775808>, steps = array<i64: 1, 1>} : !x -> !x
-    %2 = mllm.linalg.sub %1, %1 : (!x, !x) -> !x
+    %1 = mllm.linalg.slice %0[0:1, :] : !x -> !x
+    %2 = mllm.linalg.sub %1, %1 : !x
     mllm.cf.return %2 : !x
   }
   mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> !x {
@@ -65,7 +65,7 @@ module attributes {mllm.model = {architecture = "qwen3", num_layers = 1 : i64, n
     %k, %v = mllm.linalg.kv_cache %h, %h {layer = 0 : i64} : (!h, !h) -> (!h, !h)
     %a = mllm.linalg.flash_attention2 %h, %k, %v {causal = true, scale = 0.5 : f64} : (!h, !h, !h) -> !h
     %y = mllm.linalg.view %a : !h -> !x
-    %last = mllm.linalg.slice %y {starts = array<i64: -1, 0>, ends = array<i64: -9223372036854775808, -9223372036854775808>, steps = array<i64: 1, 1>} : !x -> !x
+    %last = mllm.linalg.slice %y[-1:, :] : !x -> !x
     mllm.cf.return %last : !x
   }
 }

@@ -6,9 +6,9 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, n
   mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
   mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> !x attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> !x
-    %f = mllm.linalg.slice %x {starts = array<i64: 0, 0>, ends = array<i64: 1, 8>, steps = array<i64: 1, 1>} : !x -> !x
+    %f = mllm.linalg.slice %x[0:1, :] : !x -> !x
     // expected-error@+1 {{'mllm.linalg.mul' op combines the pooled rows of sequences with the rows of tokens, or reads them as tokens}}
-    %y = mllm.linalg.mul %x, %f : (!x, !x) -> !x
+    %y = mllm.linalg.mul %x, %f : !x
     mllm.cf.return %y : !x
   }
 }
@@ -21,9 +21,9 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, n
   mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
   mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> !x attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> !x
-    %f = mllm.linalg.slice %x {starts = array<i64: 0, 0>, ends = array<i64: 1, 8>, steps = array<i64: 1, 1>} : !x -> !x
+    %f = mllm.linalg.slice %x[0:1, :] : !x -> !x
     // expected-error@+1 {{'mllm.linalg.slice' op combines the pooled rows of sequences}}
-    %y = mllm.linalg.slice %f {starts = array<i64: 0, 0>, ends = array<i64: 1, 8>, steps = array<i64: 1, 1>} : !x -> !x
+    %y = mllm.linalg.slice %f[0:1, :] : !x -> !x
     mllm.cf.return %y : !x
   }
 }
@@ -37,7 +37,7 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, n
   mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> !x attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> !x
     // expected-error@+1 {{'mllm.linalg.slice' op combines different tokens}}
-    %y = mllm.linalg.slice %x {starts = array<i64: 1, 0>, ends = array<i64: 2, 8>, steps = array<i64: 1, 1>} : !x -> !x
+    %y = mllm.linalg.slice %x[1:2, :] : !x -> !x
     mllm.cf.return %y : !x
   }
 }
@@ -55,7 +55,7 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, n
   }
   mllm.graph.subgraph @inner(%ids: tensor<?xi64>) -> !x {
     %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> !x
-    %f = mllm.linalg.slice %x {starts = array<i64: 0, 0>, ends = array<i64: 1, 8>, steps = array<i64: 1, 1>} : !x -> !x
+    %f = mllm.linalg.slice %x[0:1, :] : !x -> !x
     mllm.cf.return %f : !x
   }
 }
@@ -68,7 +68,7 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, n
   mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
   mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> !x attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> !x
-    %f = mllm.linalg.slice %x {starts = array<i64: 0, 0>, ends = array<i64: 1, 8>, steps = array<i64: 1, 1>} : !x -> !x
+    %f = mllm.linalg.slice %x[0:1, :] : !x -> !x
     // expected-error@+1 {{passes the pooled rows of sequences to a subgraph; in a step, they must remain in the entry}}
     %y = mllm.graph.call_graph @inner(%f) : (!x) -> !x
     mllm.cf.return %y : !x

@@ -111,13 +111,13 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, n
 
 // -----
 
-// The last token only.
+// The last two tokens only.
 module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
   mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
   mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
     // expected-error@+1 {{'mllm.linalg.slice' op combines different tokens, which a step supports only in attention over the cache}}
-    %l = mllm.linalg.slice %x[-1:, :] : tensor<?x8xf32> -> tensor<?x8xf32>
+    %l = mllm.linalg.slice %x[-2:, :] : tensor<?x8xf32> -> tensor<?x8xf32>
     mllm.cf.return %l : tensor<?x8xf32>
   }
 }
