@@ -177,13 +177,19 @@ static LogicalResult evaluateMoERoute(MoERouteOp op, Evaluation &e) {
 }
 
 static LogicalResult evaluateMoEFFN(MoEFFNOp op, Evaluation &e) {
-  const Tensor gate = e.weight(op.getGate());
+  reference::ExpertParameters mlps;
+  mlps.gate = e.weight(op.getGate());
+  mlps.up = e.weight(op.getUp());
+  mlps.down = e.weight(op.getDown());
+  for (Value bias : op.getBiases())
+    mlps.biases.push_back(e.weight(bias));
+  if (auto limit = cast_if_present<FloatAttr>(op.getSwigluLimitAttr()))
+    mlps.swigluLimit = limit.getValueAsDouble();
   const Tensor &experts = e.tensor(op.getExperts());
-  if (failed(e.checkIndices(experts, gate.dim(0), "expert")))
+  if (failed(e.checkIndices(experts, mlps.gate.dim(0), "expert")))
     return failure();
-  return e.set(op,
-               moeFFN(e.tensor(op.getX()), experts, e.tensor(op.getWeights()),
-                      gate, e.weight(op.getUp()), e.weight(op.getDown())));
+  return e.set(op, moeFFN(e.tensor(op.getX()), experts,
+                          e.tensor(op.getWeights()), mlps));
 }
 
 static LogicalResult evaluateSample(SampleOp op, Evaluation &e) {

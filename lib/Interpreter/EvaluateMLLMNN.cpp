@@ -104,21 +104,35 @@ static Tensor asRows(const Tensor &x) {
 }
 
 static LogicalResult evaluateExperts(mllm::ExpertsOp op, Evaluation &e) {
-  FailureOr<Tensor> gate = e.parameter(op.getGateAttr());
-  FailureOr<Tensor> up = e.parameter(op.getUpAttr());
-  FailureOr<Tensor> down = e.parameter(op.getDownAttr());
-  if (failed(gate) || failed(up) || failed(down))
-    return failure();
+  reference::ExpertParameters mlps;
+  for (auto [target, symbol] : {std::pair(&mlps.gate, op.getGateAttr()),
+                                std::pair(&mlps.up, op.getUpAttr()),
+                                std::pair(&mlps.down, op.getDownAttr())}) {
+    FailureOr<Tensor> matrices = e.parameter(symbol);
+    if (failed(matrices))
+      return failure();
+    *target = std::move(*matrices);
+  }
+  if (op.getGateBias())
+    for (FlatSymbolRefAttr symbol :
+         {op.getGateBiasAttr(), op.getUpBiasAttr(), op.getDownBiasAttr()}) {
+      FailureOr<Tensor> bias = e.parameter(symbol);
+      if (failed(bias))
+        return failure();
+      mlps.biases.push_back(std::move(*bias));
+    }
+  if (std::optional<APFloat> limit = op.getSwigluLimit())
+    mlps.swigluLimit = limit->convertToDouble();
   const Tensor &x = e.tensor(op.getX()), &chosen = e.tensor(op.getChosen());
-  if (x.dim(-1) != gate->dim(2))
+  if (x.dim(-1) != mlps.gate.dim(2))
     return e.fail(Status(StatusCode::InvalidArgument,
                          "rows of " + std::to_string(x.dim(-1)) +
                              " elements do not match experts " +
-                             typeString(*gate)));
-  if (failed(e.checkIndices(chosen, gate->dim(0), "expert")))
+                             typeString(mlps.gate)));
+  if (failed(e.checkIndices(chosen, mlps.gate.dim(0), "expert")))
     return failure();
   return e.set(op, moeFFN(asRows(x), asRows(chosen),
-                          asRows(e.tensor(op.getWeights())), *gate, *up, *down)
+                          asRows(e.tensor(op.getWeights())), mlps)
                        .reshaped(x.shape));
 }
 

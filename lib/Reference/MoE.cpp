@@ -45,25 +45,43 @@ Routing moeRoute(const Tensor &logits, int64_t topK, RouteScore score,
   return result;
 }
 
-/// Matrix e of [E, rows, columns].
-static Tensor expertMatrix(const Tensor &weights, int64_t expert) {
-  return weights.slice(0, expert, 1).reshaped({weights.dim(1), weights.dim(2)});
+double clampedSwiGLU(double g, double u, double limit) {
+  constexpr double alpha = 1.702;
+  if (g > limit)
+    g = limit;
+  if (u > limit || u < -limit)
+    u = u > 0 ? limit : -limit;
+  return g * sigmoid(alpha * g) * (u + 1);
+}
+
+/// The product of a row with matrix e of [E, rows, columns], plus the bias.
+static Tensor ofExpert(const ExpertParameters &mlps, const Tensor &matrices,
+                       size_t number, int64_t e, const Tensor &row) {
+  const int64_t rows = matrices.dim(1);
+  const Tensor matrix =
+      matrices.slice(0, e, 1).reshaped({rows, matrices.dim(2)});
+  if (mlps.biases.empty())
+    return linear(row, matrix);
+  const Tensor bias = mlps.biases[number].slice(0, e, 1).reshaped({rows});
+  return linear(row, matrix, &bias);
 }
 
 Tensor moeFFN(const Tensor &x, const Tensor &experts, const Tensor &weights,
-              const Tensor &gate, const Tensor &up, const Tensor &down) {
+              const ExpertParameters &mlps) {
+  const double limit = mlps.swigluLimit;
   Tensor result(x.kind, x.shape);
-  for (int64_t e = 0; e < gate.dim(0); ++e)
+  for (int64_t e = 0; e < mlps.gate.dim(0); ++e)
     for (int64_t t = 0; t < x.dim(0); ++t)
       for (int64_t i = 0; i < experts.dim(1); ++i) {
         if (experts.integer(t * experts.dim(1) + i) != e)
           continue;
         const Tensor token = x.slice(0, t, 1);
         const Tensor inner =
-            map(linear(token, expertMatrix(gate, e)),
-                linear(token, expertMatrix(up, e)),
-                [](double g, double u) { return silu(g) * u; });
-        const Tensor y = linear(inner, expertMatrix(down, e));
+            map(ofExpert(mlps, mlps.gate, 0, e, token),
+                ofExpert(mlps, mlps.up, 1, e, token), [&](double g, double u) {
+                  return limit > 0 ? clampedSwiGLU(g, u, limit) : silu(g) * u;
+                });
+        const Tensor y = ofExpert(mlps, mlps.down, 2, e, inner);
         for (int64_t k = 0; k < y.size(); ++k)
           result.at({t, k}) += weights.at({t, i}) * y[k];
       }

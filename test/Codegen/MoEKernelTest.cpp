@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 using namespace llmir;
 using namespace llmir::test;
@@ -162,7 +163,10 @@ struct FFN {
   /// Integer weights with int8 activations, with a scale per 32 elements, as in
   /// a step.
   bool bytes = false;
+  std::optional<TensorFormat> biases = {}; ///< Their format.
+  double limit = 0;                        ///< Of clamped SwiGLU; 0: SiLU.
   Experts gate = {}, up = {}, down = {};
+  Experts gateBias = {}, upBias = {}, downBias = {};
   std::vector<float> x = {}, weights = {};
   std::vector<int32_t> chosen = {};
   unsigned xBuffer = 0, weightBuffer = 0, chosenBuffer = 0, out = 0;
@@ -172,12 +176,17 @@ struct FFN {
 class FFNBuilder {
 public:
   FFNBuilder(KernelProgram &program, Random &random)
-      : program(program), random(random) {}
+      : program(program), random(random), builder(program.getContext()) {}
 
   void add(FFN &ffn) {
-    ffn.gate = experts(ffn, ffn.inner, ffn.hidden);
-    ffn.up = experts(ffn, ffn.inner, ffn.hidden);
-    ffn.down = experts(ffn, ffn.hidden, ffn.inner);
+    ffn.gate = experts(ffn.format, ffn, ffn.inner, ffn.hidden);
+    ffn.up = experts(ffn.format, ffn, ffn.inner, ffn.hidden);
+    ffn.down = experts(ffn.format, ffn, ffn.hidden, ffn.inner);
+    if (ffn.biases) {
+      ffn.gateBias = experts(*ffn.biases, ffn, ffn.inner, 1);
+      ffn.upBias = experts(*ffn.biases, ffn, ffn.inner, 1);
+      ffn.downBias = experts(*ffn.biases, ffn, ffn.hidden, 1);
+    }
     ffn.x = random.values(kMaxRows * ffn.hidden);
     ffn.weights = random.values(kMaxRows * ffn.topK, 0.0f, 1.0f);
     for (int64_t t = 0; t < kMaxRows; ++t) {
@@ -199,15 +208,16 @@ public:
   }
 
 private:
-  Experts experts(const FFN &ffn, int64_t rows, int64_t columns) {
+  Experts experts(TensorFormat format, const FFN &ffn, int64_t rows,
+                  int64_t columns) {
     Experts result;
     std::vector<std::vector<uint8_t>> stored;
     for (int64_t e = 0; e < ffn.experts; ++e) {
-      stored.push_back(randomMatrix(ffn.format, rows, columns, random));
+      stored.push_back(randomMatrix(format, rows, columns, random));
       result.values.push_back(
-          decodeMatrix(ffn.format, rows, columns, stored.back()));
+          decodeMatrix(format, rows, columns, stored.back()));
     }
-    result.name = program.addExperts(ffn.format, rows, columns, stored);
+    result.name = program.addExperts(format, rows, columns, stored);
     return result;
   }
 
@@ -226,14 +236,20 @@ private:
                                          /*group=*/32, row.segment, row.padded,
                                          choices);
   }
-  void callLinear(const FFN &ffn, const Experts &experts, int64_t rows,
-                  int64_t columns, const QuantizedRowLayout &row,
+  void callLinear(const FFN &ffn, const Experts &experts, const Experts &biases,
+                  int64_t rows, int64_t columns, const QuantizedRowLayout &row,
                   unsigned offsets, unsigned x, unsigned out) {
     std::string format = packedFormatName(ffn.format);
+    mlir::Value bias;
+    mlir::StringAttr biasFormat;
+    if (ffn.biases) {
+      bias = program.weight(biases.name);
+      biasFormat = builder.getStringAttr(packedFormatName(*ffn.biases));
+    }
     program.call<kernel::MoELinearOp>(
-        program.weight(experts.name), program[offsets], program[x],
+        program.weight(experts.name), bias, program[offsets], program[x],
         program[out], llvm::StringRef(format), ffn.experts, rows, columns,
-        program.sizeOrNone(ffn.bytes ? row.segment : 0));
+        program.sizeOrNone(ffn.bytes ? row.segment : 0), biasFormat);
   }
 
   /// The kernels in the order in which a program calls them.
@@ -281,11 +297,14 @@ private:
     program.call<kernel::MoEGatherOp>(program[pairs], program[x], program[rows],
                                       width(ffn.hidden), ffn.topK);
     program.barrier();
-    callLinear(ffn, ffn.gate, ffn.inner, ffn.hidden, forGate, offsets, rows,
-               gate);
-    callLinear(ffn, ffn.up, ffn.inner, ffn.hidden, forGate, offsets, rows, up);
-    program.call<kernel::MoEGateOp>(program[gate], program[up], program[gated],
-                                    ffn.inner, ffn.topK, inWords);
+    callLinear(ffn, ffn.gate, ffn.gateBias, ffn.inner, ffn.hidden, forGate,
+               offsets, rows, gate);
+    callLinear(ffn, ffn.up, ffn.upBias, ffn.inner, ffn.hidden, forGate, offsets,
+               rows, up);
+    program.call<kernel::MoEGateOp>(
+        program[gate], program[up], program[gated], ffn.inner, ffn.topK,
+        inWords,
+        ffn.limit ? builder.getF64FloatAttr(ffn.limit) : mlir::FloatAttr());
     program.barrier();
     if (ffn.bytes) {
       unsigned quantized = program.addBuffer(places, width(ffn.inner));
@@ -294,8 +313,8 @@ private:
       ffn.scratch.push_back({quantized, ffn.topK});
       gated = quantized;
     }
-    callLinear(ffn, ffn.down, ffn.hidden, ffn.inner, forDown, offsets, gated,
-               down);
+    callLinear(ffn, ffn.down, ffn.downBias, ffn.hidden, ffn.inner, forDown,
+               offsets, gated, down);
     program.barrier();
     program.call<kernel::MoECombineOp>(program[placesOf],
                                        program[ffn.weightBuffer], program[down],
@@ -308,6 +327,7 @@ private:
 
   KernelProgram &program;
   Random &random;
+  mlir::Builder builder;
 };
 
 /// Each 32 adjacent elements as multiples of a scale, max|x| / 127.
@@ -323,9 +343,13 @@ void quantizeValues(std::vector<double> &x) {
   }
 }
 
-std::vector<double> multiply(const FFN &ffn, const std::vector<float> &matrix,
+std::vector<double> multiply(const FFN &ffn, const Experts &experts,
+                             const Experts &biases, int32_t e,
                              std::vector<double> x) {
+  const std::vector<float> &matrix = experts.values[e];
   std::vector<double> y(matrix.size() / x.size());
+  if (ffn.biases)
+    y.assign(biases.values[e].begin(), biases.values[e].end());
   if (ffn.format == TensorFormat::BF16)
     for (double &value : x)
       value = roundTo(ffn.format, static_cast<float>(value));
@@ -337,6 +361,14 @@ std::vector<double> multiply(const FFN &ffn, const std::vector<float> &matrix,
   return y;
 }
 
+double gated(const FFN &ffn, double gate, double up) {
+  if (ffn.limit == 0)
+    return gate / (1 + std::exp(-gate)) * up;
+  gate = std::min(gate, ffn.limit);
+  up = std::clamp(up, -ffn.limit, ffn.limit);
+  return gate / (1 + std::exp(-1.702 * gate)) * (up + 1);
+}
+
 std::vector<double> expected(const FFN &ffn, int64_t token) {
   const float *row = ffn.x.data() + token * ffn.hidden;
   std::vector<double> x(row, row + ffn.hidden), sum(ffn.hidden);
@@ -344,11 +376,11 @@ std::vector<double> expected(const FFN &ffn, int64_t token) {
     int32_t e = ffn.chosen[i];
     if (e < 0 || e >= ffn.experts)
       continue;
-    std::vector<double> inner = multiply(ffn, ffn.gate.values[e], x);
-    std::vector<double> up = multiply(ffn, ffn.up.values[e], x);
+    std::vector<double> inner = multiply(ffn, ffn.gate, ffn.gateBias, e, x);
+    std::vector<double> up = multiply(ffn, ffn.up, ffn.upBias, e, x);
     for (size_t n = 0; n < inner.size(); ++n)
-      inner[n] = inner[n] / (1 + std::exp(-inner[n])) * up[n];
-    std::vector<double> y = multiply(ffn, ffn.down.values[e], inner);
+      inner[n] = gated(ffn, inner[n], up[n]);
+    std::vector<double> y = multiply(ffn, ffn.down, ffn.downBias, e, inner);
     for (int64_t k = 0; k < ffn.hidden; ++k)
       sum[k] += ffn.weights[i] * y[k];
   }
@@ -374,6 +406,14 @@ TEST_P(MoEKernels, ExpertsAgreeWithFloat64) {
   cases.push_back({TensorFormat::BF16, 5, 3, 37, 20});
   cases.push_back({TensorFormat::F32, 1, 1, 16, 7});
   cases.push_back({TensorFormat::F32, 9, 8, 5, 33});
+  // As in gpt-oss. The limit is in the middle of the values, and the last lines
+  // of biases are not full.
+  cases.push_back({TensorFormat::MXFP4, 3, 2, 64, 96, /*bytes=*/true,
+                   TensorFormat::F32, /*limit=*/1});
+  cases.push_back({TensorFormat::BF16, 5, 3, 37, 20, /*bytes=*/false,
+                   TensorFormat::BF16, /*limit=*/2});
+  cases.push_back(
+      {TensorFormat::F32, 9, 8, 5, 33, /*bytes=*/false, TensorFormat::F16});
   Random random(67);
   FFNBuilder builder(program, random);
   for (FFN &ffn : cases)

@@ -101,3 +101,29 @@ func.func @no_tokens(%x: tensor<0x10xf32>, %l: tensor<0x3xf32>, %gate: tensor<3x
        -> tensor<0x10xf32>
   return %y : tensor<0x10xf32>
 }
+
+// Biases of several formats, and the clamped SwiGLU.
+// CHECK: @biases result 0: nmse
+// CHECK: @biases result 1: nmse
+func.func @biases(%x: tensor<33x37xf32> {check.range = array<f64: -3.0, 3.0>}, %gate: tensor<5x20x37xf32>, %up: tensor<5x20x37xf32>,
+                  %down: tensor<5x37x20xf32>, %b: tensor<5x20x1xf32>, %c: tensor<5x20x1xf16>, %d: tensor<5x37x1xbf16>,
+                  %e: tensor<33x2xi32> {check.range = array<i64: 0, 5>}, %w: tensor<33x2xf32>) -> (tensor<33x37xf32>, tensor<33x37xf32>) {
+  %y = llm.moe_ffn %x, %e, %w, %gate, %up, %down, %b, %c, %d {swiglu_limit = 0.5}
+     : (tensor<33x37xf32>, tensor<33x2xi32>, tensor<33x2xf32>, tensor<5x20x37xf32>, tensor<5x20x37xf32>, tensor<5x37x20xf32>,
+        tensor<5x20x1xf32>, tensor<5x20x1xf16>, tensor<5x37x1xbf16>) -> tensor<33x37xf32>
+  %z = llm.moe_ffn %x, %e, %w, %gate, %up, %down, %b, %c, %d
+     : (tensor<33x37xf32>, tensor<33x2xi32>, tensor<33x2xf32>, tensor<5x20x37xf32>, tensor<5x20x37xf32>, tensor<5x37x20xf32>,
+        tensor<5x20x1xf32>, tensor<5x20x1xf16>, tensor<5x37x1xbf16>) -> tensor<33x37xf32>
+  return %y, %z : tensor<33x37xf32>, tensor<33x37xf32>
+}
+
+// Computed biases, and blocks with biases.
+// CHECK: @biases_of_blocks result 0: nmse
+func.func @biases_of_blocks(%x: tensor<7x64xf32>, %gate: !q8_gate, %up: !q8_gate, %down: !q8_down, %b: tensor<4x96x1xf32>, %d: tensor<4x64x1xf32>,
+                            %e: tensor<7x2xi32> {check.range = array<i64: 0, 4>}, %w: tensor<7x2xf32>) -> tensor<7x64xf32> {
+  %c = llm.add %b, %b : tensor<4x96x1xf32>
+  %y = llm.moe_ffn %x, %e, %w, %gate, %up, %down, %b, %c, %d {swiglu_limit = 0.5}
+     : (tensor<7x64xf32>, tensor<7x2xi32>, tensor<7x2xf32>, !q8_gate, !q8_gate, !q8_down, tensor<4x96x1xf32>, tensor<4x96x1xf32>, tensor<4x64x1xf32>)
+       -> tensor<7x64xf32>
+  return %y : tensor<7x64xf32>
+}

@@ -48,7 +48,7 @@ TEST(ReferenceMoE, FFNSumsTheTokensExperts) {
   const Tensor x = f32({2, 1}, {1, 2});
   const Tensor experts(ElementKind::I32, {2, 2}, {1, 0, 0, 0});
   const Tensor weights = f32({2, 2}, {0.25, 0.75, 1, 0.5});
-  const Tensor y = moeFFN(x, experts, weights, gate, up, down);
+  const Tensor y = moeFFN(x, experts, weights, {gate, up, down});
   auto expert = [&](int64_t e, double value) {
     return down[e] * silu(gate[e] * value) * up[e] * value;
   };

@@ -33,11 +33,23 @@ struct Routing {
 Routing moeRoute(const Tensor &logits, int64_t topK, RouteScore score,
                  bool normalize);
 
+/// The parameters of gated MLPs.
+struct ExpertParameters {
+  Tensor gate, up, down; ///< [E, F, K], [E, F, K], [E, K, F]
+  /// None, or [E, F, 1], [E, F, 1], [E, K, 1].
+  std::vector<Tensor> biases = {};
+  double swigluLimit = 0; ///< 0: silu(g) · u; see clampedSwiGLU.
+};
+
+/// g' · σ(1.702 g') · (u' + 1) with g' = min(g, limit) and u' = u clamped to
+/// [−limit, limit]; NaN stays NaN.
+double clampedSwiGLU(double g, double u, double limit);
+
 /// y[t] = Σ_e weight_e · down_e · (silu(gate_e · x[t]) ⊙ (up_e · x[t])) over
-/// the token's experts in ascending order. x [T, K]; gate, up [E, F, K]; down
-/// [E, K, F]; every expert is less than E.
+/// the token's experts in ascending order, each product with its bias, if
+/// any. x [T, K]; every expert is less than E.
 Tensor moeFFN(const Tensor &x, const Tensor &experts, const Tensor &weights,
-              const Tensor &gate, const Tensor &up, const Tensor &down);
+              const ExpertParameters &mlps);
 
 /// Samples one id [R] from each row of logits [R, V] like the runtime's
 /// Sampler; row r is the first draw of a generator with seed `params.seed` + r.

@@ -228,6 +228,24 @@ static LogicalResult emitMoEGather(KernelBuilder &kb, kernel::MoEGatherOp op) {
 // Operations of experts other than matmuls
 //===----------------------------------------------------------------------===//
 
+/// silu(gate) * up, or the clamped SwiGLU. NaN is not clamped.
+static Value gatedValue(KernelBuilder &kb, kernel::MoEGateOp op, Value gate,
+                        Value up) {
+  std::optional<APFloat> limit = op.getSwigluLimit();
+  if (!limit)
+    return kb.mulf(mllm::program::emitSilu(kb, kb.getLoc(), gate), up);
+  Type type = gate.getType();
+  Value most = kb.floatConstant(type, limit->convertToDouble()),
+        least = kb.floatConstant(type, -limit->convertToDouble());
+  auto atMost = [&](Value x) {
+    return select(kb, compare(kb, arith::CmpFPredicate::OGT, x, most), most, x);
+  };
+  up = select(kb, compare(kb, arith::CmpFPredicate::OLT, up, least), least,
+              atMost(up));
+  Value opened = mllm::program::emitGeluQuick(kb, kb.getLoc(), atMost(gate));
+  return kb.mulf(opened, kb.addf(up, kb.floatConstant(type, 1.0)));
+}
+
 static LogicalResult emitMoEGate(KernelBuilder &kb, kernel::MoEGateOp op) {
   Value gate = kb.argument(op.getGateMutable());
   Value up = kb.argument(op.getUpMutable());
@@ -235,26 +253,26 @@ static LogicalResult emitMoEGate(KernelBuilder &kb, kernel::MoEGateOp op) {
   const bool rounded = op.getRounded();
   int64_t tiles = ceilDiv(op.getColumns(), kTileRows);
   auto [firstTile, lastTile] = kb.tileRange();
-  // Whole tiles: silu(0) * 0 = 0 keeps the padding zero.
-  kb.loop(
-      kb.index(0), pairCount(kb, op.getTopK()), kb.index(1),
-      [&, first = firstTile, last = lastTile](Value place) {
-        kb.loop(first, last, kb.index(1), [&](Value tile) {
-          Value column = kb.mul(tile, kTileRows);
-          Value g = kb.loadVector(gate, {place, column});
-          Value u = kb.loadVector(up, {place, column});
-          Value gated = kb.mulf(mllm::program::emitSilu(kb, kb.getLoc(), g), u);
-          if (rounded) {
-            gated = roundToWords(kb, gated);
-            column = kb.div(column, 2);
-          }
-          kb.storeVector(gated, out, {place, column});
-        });
-        // The last tile may have half as many words.
-        if (rounded)
-          kb.when(compare(kb, arith::CmpIPredicate::eq, last, kb.index(tiles)),
+  // Whole tiles: both functions of zeros are 0, which keeps the padding zero.
+  kb.loop(kb.index(0), pairCount(kb, op.getTopK()), kb.index(1),
+          [&, first = firstTile, last = lastTile](Value place) {
+            kb.loop(first, last, kb.index(1), [&](Value tile) {
+              Value column = kb.mul(tile, kTileRows);
+              Value g = kb.loadVector(gate, {place, column});
+              Value u = kb.loadVector(up, {place, column});
+              Value gated = gatedValue(kb, op, g, u);
+              if (rounded) {
+                gated = roundToWords(kb, gated);
+                column = kb.div(column, 2);
+              }
+              kb.storeVector(gated, out, {place, column});
+            });
+            // The last tile may have half as many words.
+            if (rounded)
+              kb.when(
+                  compare(kb, arith::CmpIPredicate::eq, last, kb.index(tiles)),
                   [&] { kb.zeroPadding(out, place, tiles * kTileRows / 2); });
-      });
+          });
   return success();
 }
 

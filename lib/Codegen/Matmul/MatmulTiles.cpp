@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 #include "llvm/Support/SaveAndRestore.h"
 
@@ -281,6 +282,26 @@ Value MatmulTiles::loadX(Type type, int64_t t, Value column) {
   return kb.loadAt(type, x, kb.add(kb.mul(column, 4), t * rowStride()));
 }
 
+/// Adds the bias of an expert, a packed matrix of one column: each line has a
+/// word for each of 16 rows.
+static std::function<Value(Value, Value, Value)>
+addingBias(KernelBuilder &kb, kernel::MoELinearOp op, Value expert) {
+  StringRef name = *op.getBiasFormat();
+  TensorFormat format =
+      *tensorFormatFromName(std::string_view(name.data(), name.size()));
+  const PackedMatrixLayout layout{format, static_cast<int64_t>(op.getRows()),
+                                  /*columns=*/1};
+  Value bias = kb.argument(op.getBiasMutable());
+  Value first = kb.mul(expert, layout.bytes());
+  return [&kb, bias, first, format](Value sum, Value, Value column) {
+    Value bytes = kb.loadAt(
+        kb.vec(kLineBytes, kb.getI8Type()), addressOf(kb, bias, kb.index(0)),
+        kb.add(first, kb.mul(column, kLineBytes / kTileRows)));
+    Value line = vector::BitCastOp::create(kb, kb.i32x16(), bytes);
+    return kb.addf(sum, decodeWords(kb, format, line).front());
+  };
+}
+
 void overExperts(KernelBuilder &kb, kernel::MoELinearOp op, int64_t matrixBytes,
                  llvm::function_ref<void(Value, MatmulOutput)> body) {
   Value offsets = kb.argument(op.getOffsetsMutable());
@@ -299,6 +320,8 @@ void overExperts(KernelBuilder &kb, kernel::MoELinearOp op, int64_t matrixBytes,
         ArrayRef<OpFoldResult>{kb.getIndexAttr(1)});
     Value end = offset(kb.add(expert, 1));
     MatmulOutput output{out, Value(), kb.min(offset(expert), end), end};
+    if (op.getBias())
+      output.epilogue = addingBias(kb, op, expert);
     body(matrix, output);
   });
 }

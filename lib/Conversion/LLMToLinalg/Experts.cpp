@@ -125,6 +125,31 @@ static Value productOfExperts(TensorBuilder &t, Value rows, Value experts,
                   });
 }
 
+/// Adds the bias [E, N, 1] of each expert to its product [T, k, N].
+static Value addBias(TensorBuilder &t, Value products, Value experts,
+                     Value bias) {
+  return t.compute(t.sizes(products), t.getF32Type(), {products, experts},
+                   {t.map(3, {0, 1, 2}), t.map(3, {0, 1})},
+                   [&](ScalarBuilder &s, ValueRange v) {
+                     Value zero = s.index(0);
+                     Value own =
+                         s.extractF32(bias, {s.toIndex(v[1]), s.loop(2), zero});
+                     return s.addf(v[0], own);
+                   });
+}
+
+/// min(g, limit) · σ(1.702 min(g, limit)) · (u + 1), with u within ±limit.
+static Value clampedSwiGLU(ScalarBuilder &s, Value g, Value u, double limit) {
+  Value most = s.f32(limit), least = s.f32(-limit);
+  auto atMost = [&](Value x) {
+    return s.select(s.cmp(CmpFPredicate::OGT, x, most), most, x);
+  };
+  Value gate = atMost(g);
+  Value up = s.select(s.cmp(CmpFPredicate::OLT, u, least), least, atMost(u));
+  Value opened = s.swish(gate, s.mulf(s.f32(1.702), gate));
+  return s.mulf(opened, s.addf(up, s.f32(1)));
+}
+
 /// For each token, the positions of its experts in ascending order of experts
 /// [T, k], in i32.
 static Value ascendingPlaces(TensorBuilder &t, Value experts) {
@@ -160,13 +185,24 @@ static SmallVector<Value> convertMoEFFN(TensorBuilder &t, MoEFFNOp op,
   WeightOperand gate{operands.getGate(), op.getGate().getType()};
   WeightOperand up{operands.getUp(), op.getUp().getType()};
   WeightOperand down{operands.getDown(), op.getDown().getType()};
-  Value gates = productOfExperts(t, x, experts, gate);
-  Value ups = productOfExperts(t, x, experts, up);
+  auto product = [&](Value rows, const WeightOperand &matrices,
+                     unsigned number) {
+    Value products = productOfExperts(t, rows, experts, matrices);
+    if (operands.getBiases().empty())
+      return products;
+    return addBias(t, products, experts, operands.getBiases()[number]);
+  };
+  auto limit = cast_if_present<FloatAttr>(op.getSwigluLimitAttr());
+  Value gates = product(x, gate, 0);
+  Value ups = product(x, up, 1);
   Value inner = t.elementwise(t.sizes(gates), t.getF32Type(), {gates, ups},
-                              [](ScalarBuilder &s, ValueRange v) {
+                              [&](ScalarBuilder &s, ValueRange v) {
+                                if (limit)
+                                  return clampedSwiGLU(
+                                      s, v[0], v[1], limit.getValueAsDouble());
                                 return s.mulf(s.swish(v[0], v[0]), v[1]);
                               });
-  Value outputs = productOfExperts(t, inner, experts, down);
+  Value outputs = product(inner, down, 2);
   Value weights = t.widened(operands.getWeights());
   // Loops: token, column, rank of the expert among those of the token.
   Value sums = t.reduce(t.filled(t.sizes(x), 0), ascendingPlaces(t, experts),

@@ -42,6 +42,7 @@ namespace {
 struct ExpertMatrices {
   Value tensor;
   KernelWeights weights;
+  KernelWeights biases; ///< One, or none.
   int64_t rows, columns;
   /// int8 rows, if the matrices of a step are integers.
   std::optional<RowQuantization> quantize;
@@ -70,11 +71,13 @@ private:
     return c.createScratch(op.getLoc(), 1, columns, c.i32());
   }
   void sort(const RowsValue &chosen);
-  FailureOr<ExpertMatrices> lookupMatrices(Value tensor, int64_t rows,
-                                           int64_t columns);
+  /// The matrices of gate (0), up (1) or down projection (2).
+  FailureOr<ExpertMatrices> lookupMatrices(unsigned number, Value tensor,
+                                           int64_t rows, int64_t columns);
   /// The tokens' rows at their places, in the form required by these matrices.
   RowsValue gather(const ExpertMatrices &matrices);
-  /// silu(gate) * up at each place, in the form required by `down`.
+  /// silu(gate) * up, or the clamped SwiGLU, at each place, in the form
+  /// required by `down`.
   RowsValue gated(const RowsValue &gate, const RowsValue &up,
                   const ExpertMatrices &down);
   RowsValue multiply(const ExpertMatrices &matrices, const RowsValue &x);
@@ -98,12 +101,18 @@ void ExpertConversion::sort(const RowsValue &chosen) {
                               places.buffer, experts, topK);
 }
 
-FailureOr<ExpertMatrices>
-ExpertConversion::lookupMatrices(Value tensor, int64_t rows, int64_t columns) {
+FailureOr<ExpertMatrices> ExpertConversion::lookupMatrices(unsigned number,
+                                                           Value tensor,
+                                                           int64_t rows,
+                                                           int64_t columns) {
   FailureOr<KernelWeights> weights = c.weights(op, {tensor});
-  if (failed(weights))
+  SmallVector<Value> bias;
+  if (!op.getBiases().empty())
+    bias.push_back(op.getBiases()[number]);
+  FailureOr<KernelWeights> biases = c.weights(op, bias);
+  if (failed(weights) || failed(biases))
     return failure();
-  ExpertMatrices result{tensor, *weights, rows, columns, std::nullopt};
+  ExpertMatrices result{tensor, *weights, *biases, rows, columns, std::nullopt};
   auto format = IntegerFormat::fromName(weights->format);
   if (format && c.policy.quantizesActivations)
     result.quantize = quantizeRowsFor(
@@ -131,11 +140,14 @@ RowsValue ExpertConversion::gather(const ExpertMatrices &matrices) {
 RowsValue ExpertConversion::gated(const RowsValue &gate, const RowsValue &up,
                                   const ExpertMatrices &down) {
   bool inWords = down.weights.format == "bf16";
+  FloatAttr limit;
+  if (auto given = cast_if_present<FloatAttr>(op.getSwigluLimitAttr()))
+    limit = Builder(op.getContext()).getF64FloatAttr(given.getValueAsDouble());
   RowsValue out = inWords ? createPlaces(kernel::RoundRowsOp::words(inner))
                           : RowsValue(gate);
   c.kernel<kernel::MoEGateOp>(op.getLoc(), kernelName("moe_gate", {inner}),
                               tokens, gate.buffer, up.buffer, out.buffer, inner,
-                              topK, inWords);
+                              topK, inWords, limit);
   // A weight that the program packs as f32 may still have bf16 semantics.
   Type element = getElementTypeOrSelf(down.tensor.getType());
   if (!inWords && element.isBF16())
@@ -159,12 +171,16 @@ RowsValue ExpertConversion::multiply(const ExpertMatrices &matrices,
     segment =
         Builder(op.getContext()).getI64IntegerAttr(matrices.quantize->segment);
   const std::string &format = matrices.weights.format;
+  StringAttr biasFormat;
+  if (!matrices.biases.all.empty())
+    biasFormat = StringAttr::get(op.getContext(), matrices.biases.format);
   c.kernel<kernel::MoELinearOp>(
       op.getLoc(),
       kernelName(Twine("moe_linear_") + format,
                  {experts, matrices.rows, matrices.columns}),
-      tokens, matrices.weights[0], offsets.buffer, x.buffer, y.buffer, format,
-      experts, matrices.rows, matrices.columns, segment);
+      tokens, matrices.weights[0], matrices.biases[0], offsets.buffer, x.buffer,
+      y.buffer, format, experts, matrices.rows, matrices.columns, segment,
+      biasFormat);
   return y;
 }
 
@@ -181,9 +197,11 @@ LogicalResult ExpertConversion::convert() {
         std::max(numPlaces,
                  cast<MemRefType>(rows.buffer.getType()).getDimSize(0) * topK);
 
-  FailureOr<ExpertMatrices> gate = lookupMatrices(op.getGate(), inner, hidden);
-  FailureOr<ExpertMatrices> up = lookupMatrices(op.getUp(), inner, hidden);
-  FailureOr<ExpertMatrices> down = lookupMatrices(op.getDown(), hidden, inner);
+  FailureOr<ExpertMatrices> gate =
+      lookupMatrices(0, op.getGate(), inner, hidden);
+  FailureOr<ExpertMatrices> up = lookupMatrices(1, op.getUp(), inner, hidden);
+  FailureOr<ExpertMatrices> down =
+      lookupMatrices(2, op.getDown(), hidden, inner);
   if (failed(gate) || failed(up) || failed(down))
     return failure();
   RowsValue out = c.createResult(op.getResult(), tokens, hidden);

@@ -109,10 +109,16 @@ static LogicalResult lower(OpLowering &l, mllm::ExpertsOp op) {
                          "step have one";
   Value chosen = l.cast(op.getChosen(), l.b().getI32Type());
   Value rows = l.asRows(op.getX(), 1);
+  SmallVector<Value> biases;
+  if (op.getGateBias())
+    for (FlatSymbolRefAttr bias :
+         {op.getGateBiasAttr(), op.getUpBiasAttr(), op.getDownBiasAttr()})
+      biases.push_back(l.parameter(bias));
   Value sums = ll::MoEFFNOp::create(
       l.b(), rows.getType(), rows, l.asRows(chosen, 1),
       l.asRows(op.getWeights(), 1), l.parameter(op.getGateAttr()),
-      l.parameter(op.getUpAttr()), l.parameter(op.getDownAttr()));
+      l.parameter(op.getUpAttr()), l.parameter(op.getDownAttr()), biases,
+      op.getSwigluLimitAttr());
   return l.replace(l.fromRows(sums, x.getShape()));
 }
 

@@ -62,12 +62,33 @@ LogicalResult ExpertsOp::verifySymbolUses(SymbolTableCollection &tables) {
   const SmallVector<int64_t> gate = shapeOfStack(*this, getGateAttr(), tables);
   const int64_t experts = gate[0], inner = gate[1];
   // c1, c2, c3
-  return failure(failed(verifyParameter(*this, getGateAttr(), "gate",
-                                        {experts, inner, hidden}, tables)) ||
-                 failed(verifyParameter(*this, getUpAttr(), "up projection",
-                                        {experts, inner, hidden}, tables)) ||
-                 failed(verifyParameter(*this, getDownAttr(), "down projection",
-                                        {experts, hidden, inner}, tables)));
+  if (failed(verifyParameter(*this, getGateAttr(), "gate",
+                             {experts, inner, hidden}, tables)) ||
+      failed(verifyParameter(*this, getUpAttr(), "up projection",
+                             {experts, inner, hidden}, tables)) ||
+      failed(verifyParameter(*this, getDownAttr(), "down projection",
+                             {experts, hidden, inner}, tables)))
+    return failure();
+  // c7
+  for (auto [bias, rows] :
+       {std::pair(getGateBiasAttr(), inner), std::pair(getUpBiasAttr(), inner),
+        std::pair(getDownBiasAttr(), hidden)})
+    if (bias && failed(verifyParameter(*this, bias, "bias", {experts, rows, 1},
+                                       tables)))
+      return failure();
+  return success();
+}
+
+LogicalResult ExpertsOp::verify() {
+  if (bool(getGateBias()) != bool(getUpBias()) ||
+      bool(getGateBias()) != bool(getDownBias())) // c7
+    return emitOpError() << "has some of the three biases; they are given "
+                            "together or not at all";
+  if (std::optional<APFloat> limit = getSwigluLimit())
+    if (!limit->isFiniteNonZero() || limit->isNegative()) // c8
+      return emitOpError() << "has the 'swiglu_limit' " << getSwigluLimitAttr()
+                           << ", expected a finite positive number";
+  return success();
 }
 
 /// The inner size is that of a parameter, which an op does not know by itself.

@@ -287,7 +287,7 @@ def random_mask(name, kind, shape):
 FEATURES = {
     "plain": {}, "scale": {"attributes": "scale = 0.3 : f64"}, "zero_scale": {"attributes": "scale = 0.0 : f64"},
     "causal": {"attributes": "causal = true"}, "window": {"attributes": "window = 2"},
-    "causal_window": {"attributes": "causal = true, window = 2"}, "soft_cap": {"attributes": "soft_cap = 1.5 : f64"},
+    "causal_window": {"attributes": "causal = true, window = 2"}, "chunks": {"attributes": "window = 2, chunked"}, "soft_cap": {"attributes": "soft_cap = 1.5 : f64"},
     "alibi": {"attributes": SLOPES}, "sinks": {"sinks": [0.5, -1.0, 3.0, -INF]},
     "everything": {"attributes": "causal = true, window = 4, soft_cap = 2.0 : f64, scale = 0.7 : f64, " + SLOPES,
                    "sinks": [0.5, -1.0, 3.0, 0.0], "mask": random_mask("everything", "f32", (1, 4, 3, 5))},
@@ -531,6 +531,11 @@ def experts():
     for kind, weight, dynamic in itertools.product(("f32", "f16", "bf16"), ("f32", "bf16"), (False, True)):
         yield ffn("%s_%s%s" % (kind, weight, "_dynamic" if dynamic else ""), kind, dynamic,
                   floats("g", weight, (4, 6, 8)), floats("u", weight, (4, 6, 8)), floats("d", weight, (4, 8, 6)))
+    for limit in ("", " {swiglu_limit = 0.5}"):
+        yield ffn("biases" + ("_clamped" if limit else ""), "f32", True, floats("g", "f32", (4, 6, 8)),
+                  floats("u", "f32", (4, 6, 8)), floats("d", "f32", (4, 8, 6)),
+                  biases=[floats("b", "f32", (4, 6, 1)), floats("c", "bf16", (4, 6, 1)), floats("h", "f32", (4, 8, 1))],
+                  attributes=limit)
     yield ffn("stored", "f32", True, stored_blocks("g", "q4_1", 4, 32, 32), stored_blocks("u", "q8_0", 4, 32, 32),
               stored_blocks("d", "q4_0", 4, 32, 32), columns=32)
     for kind, weight, dynamic in itertools.product(("f32", "bf16"), ("f32", "bf16"), (False, True)):
@@ -562,15 +567,15 @@ def heads(name, kind, dynamic, weight, columns=8):
                 reference_body=text([x.reference[0], weight.reference[0]]), tolerance=3e-2 if kind == "bf16" else None)
 
 
-def ffn(name, kind, dynamic, gate, up, down, columns=8):
+def ffn(name, kind, dynamic, gate, up, down, columns=8, biases=(), attributes=""):
     rows = "?" if dynamic else 3
     x = floats("x", kind, (3, columns), (0,) if dynamic else ())
     # One expert twice; descending and ascending ids.
     chosen = integers("e", [[2, 0, 3], [1, 1, 0], [0, 1, 2]], sizes=[rows, 3])
     weights = floats("w", kind, (3, 3), (0,) if dynamic else ())
-    arguments = [x, chosen, weights, gate, up, down]
+    arguments = [x, chosen, weights, gate, up, down] + list(biases)
     body = """
-  %%y = llm.moe_ffn %%x, %%e, %%w, %%g, %%u, %%d : (%s) -> %s
+  %%y = llm.moe_ffn """ + ", ".join("%%" + each for each in "xewgud" + "bch"[:len(biases)]) + attributes + """ : (%s) -> %s
   %%z = tensor.extract_slice %%y[0, 0] [3, 8] [1, 1] : %s to tensor<3x8x%s>
   return %%z : tensor<3x8x%s>"""
     text = lambda types: body % (", ".join(types), x.type, x.type, kind, kind)

@@ -155,10 +155,55 @@ func.func @case(%w: memref<65536xi8>, %o: memref<1x16xi32>, %x: memref<16x32xf32
 
 // -----
 
+func.func @case(%w: memref<65536xi8>, %b: memref<2048xi8>, %o: memref<1x16xi32>, %x: memref<16x32xf32>, %y: memref<16x64xf32>) {
+  // RULE: kernel.moe_linear.c5 (no format)
+  // expected-error@+1 {{has a bias without its format}}
+  mllm.kernel.moe_linear weights(%w : memref<65536xi8>) bias(%b : memref<2048xi8>) ins(%o, %x : memref<1x16xi32>, memref<16x32xf32>) outs(%y : memref<16x64xf32>) {format = "bf16", experts = 8, rows = 64, columns = 64}
+  return
+}
+
+// -----
+
+func.func @case(%w: memref<65536xi8>, %b: memref<2048xi8>, %o: memref<1x16xi32>, %x: memref<16x32xf32>, %y: memref<16x64xf32>) {
+  // RULE: kernel.moe_linear.c5 (no bias)
+  // expected-error@+1 {{has the format of a bias, but no bias}}
+  mllm.kernel.moe_linear weights(%w : memref<65536xi8>) ins(%o, %x : memref<1x16xi32>, memref<16x32xf32>) outs(%y : memref<16x64xf32>) {format = "bf16", experts = 8, rows = 64, columns = 64, bias_format = "f32"}
+  return
+}
+
+// -----
+
+func.func @case(%w: memref<65536xi8>, %b: memref<2048xi8>, %o: memref<1x16xi32>, %x: memref<16x32xf32>, %y: memref<16x64xf32>) {
+  // RULE: kernel.moe_linear.c5 (format)
+  // expected-error@+1 {{has biases of format "q8_0", expected f32, f16 or bf16}}
+  mllm.kernel.moe_linear weights(%w : memref<65536xi8>) bias(%b : memref<2048xi8>) ins(%o, %x : memref<1x16xi32>, memref<16x32xf32>) outs(%y : memref<16x64xf32>) {format = "bf16", experts = 8, rows = 64, columns = 64, bias_format = "q8_0"}
+  return
+}
+
+// -----
+
+func.func @case(%w: memref<65536xi8>, %b: memref<1984xi8>, %o: memref<1x16xi32>, %x: memref<16x32xf32>, %y: memref<16x64xf32>) {
+  // RULE: kernel.moe_linear.c3 (the bias)
+  // expected-error@+1 {{takes 'memref<1984xi8>' as 'bias'}}
+  mllm.kernel.moe_linear weights(%w : memref<65536xi8>) bias(%b : memref<1984xi8>) ins(%o, %x : memref<1x16xi32>, memref<16x32xf32>) outs(%y : memref<16x64xf32>) {format = "bf16", experts = 8, rows = 64, columns = 64, bias_format = "f32"}
+  return
+}
+
+// -----
+
 func.func @case(%g: memref<16x64xf32>, %y: memref<16x48xf32>) {
   // RULE: kernel.moe_gate.c1
   // expected-error@+1 {{takes 'memref<16x48xf32>' as 'out', expected contiguous static rows of 64 or more columns}}
   mllm.kernel.moe_gate ins(%g, %g : memref<16x64xf32>, memref<16x64xf32>) outs(%y : memref<16x48xf32>) {columns = 64, top_k = 2}
+  return
+}
+
+// -----
+
+func.func @case(%g: memref<16x64xf32>) {
+  // RULE: kernel.moe_gate.c2
+  // expected-error@+1 {{has the limit 0.000000e+00, expected a finite positive number}}
+  mllm.kernel.moe_gate ins(%g, %g : memref<16x64xf32>, memref<16x64xf32>) outs(%g : memref<16x64xf32>) {columns = 64, swiglu_limit = 0.0, top_k = 2}
   return
 }
 

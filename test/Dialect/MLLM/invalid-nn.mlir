@@ -692,6 +692,42 @@ mllm.graph.subgraph @f(%x: tensor<?x4xf32>, %e: tensor<?x2xi32>, %w: tensor<?x2x
 
 // -----
 
+mllm.tensor.register @g : tensor<5x6x4xf32> {source = "g"}
+mllm.tensor.register @d : tensor<5x4x6xf32> {source = "d"}
+mllm.tensor.register @b : tensor<5x6x1xf32> {source = "b"}
+mllm.graph.subgraph @f(%x: tensor<?x4xf32>, %e: tensor<?x2xi32>, %w: tensor<?x2xf32>) {
+  // RULE: experts.c7 (some of them)
+  // expected-error@+1 {{has some of the three biases; they are given together or not at all}}
+  %0 = mllm.linalg.experts %x chosen %e weights %w, @g, @g, @d {gate_bias = @b, up_bias = @b} : (tensor<?x4xf32>, tensor<?x2xi32>, tensor<?x2xf32>) -> tensor<?x4xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.tensor.register @g : tensor<5x6x4xf32> {source = "g"}
+mllm.tensor.register @d : tensor<5x4x6xf32> {source = "d"}
+// expected-note@+1 {{registered here}}
+mllm.tensor.register @b : tensor<5x6x1xf32> {source = "b"}
+mllm.graph.subgraph @f(%x: tensor<?x4xf32>, %e: tensor<?x2xi32>, %w: tensor<?x2xf32>) {
+  // RULE: experts.c7 (shape)
+  // expected-error@+1 {{bias @b has shape 5x6x1, but the op needs 5x4x1}}
+  %0 = mllm.linalg.experts %x chosen %e weights %w, @g, @g, @d {gate_bias = @b, up_bias = @b, down_bias = @b} : (tensor<?x4xf32>, tensor<?x2xi32>, tensor<?x2xf32>) -> tensor<?x4xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.tensor.register @g : tensor<5x6x4xf32> {source = "g"}
+mllm.tensor.register @d : tensor<5x4x6xf32> {source = "d"}
+mllm.graph.subgraph @f(%x: tensor<?x4xf32>, %e: tensor<?x2xi32>, %w: tensor<?x2xf32>) {
+  // RULE: experts.c8
+  // expected-error@+1 {{has the 'swiglu_limit' -7.000000e+00 : f64, expected a finite positive number}}
+  %0 = mllm.linalg.experts %x chosen %e weights %w, @g, @g, @d {swiglu_limit = -7.0} : (tensor<?x4xf32>, tensor<?x2xi32>, tensor<?x2xf32>) -> tensor<?x4xf32>
+  mllm.cf.return
+}
+
+// -----
+
 mllm.tensor.register @h : tensor<3x8x4xf32> {source = "h"}
 mllm.graph.subgraph @f(%x: tensor<?x3x4xf32>) {
   // RULE: head_linear.c1

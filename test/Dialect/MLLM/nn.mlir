@@ -58,6 +58,8 @@ mllm.graph.subgraph @norms(%x: tensor<1x?x4xf32>, %y: tensor<2x3x4xbf16>, %p: te
 
 mllm.tensor.register @gates : tensor<5x6x4xf32> {source = "gates"}
 mllm.tensor.register @downs : tensor<5x4x6xbf16> {source = "downs"}
+mllm.tensor.register @gate_bias : tensor<5x6x1xbf16> {slice = array<i64: 1, 12, 1, 2>, source = "bias"}
+mllm.tensor.register @down_bias : tensor<5x4x1xf32> {source = "down_bias"}
 
 mllm.tensor.register @heads : tensor<3x8x4xbf16>
 // CHECK-LABEL: mllm.graph.subgraph @head_linear(
@@ -76,6 +78,8 @@ mllm.graph.subgraph @experts(%x: tensor<?x4xf32>, %e: tensor<?x2xi32>, %w: tenso
   %0 = mllm.linalg.experts %x chosen %e weights %w, @gates, @gates, @downs : (tensor<?x4xf32>, tensor<?x2xi32>, tensor<?x2xf32>) -> tensor<?x4xf32>
   // CHECK: mllm.linalg.experts %{{[^ ]+}} chosen %{{[^ ]+}} weights %{{[^ ]+}}, @gates, @gates, @downs : (tensor<2x3x4xbf16>, tensor<2x3x1xi64>, tensor<2x3x1xbf16>) -> tensor<2x3x4xbf16>
   %1 = mllm.linalg.experts %y chosen %f weights %v, @gates, @gates, @downs : (tensor<2x3x4xbf16>, tensor<2x3x1xi64>, tensor<2x3x1xbf16>) -> tensor<2x3x4xbf16>
+  // CHECK: mllm.linalg.experts {{.*}}, @gates, @gates, @downs {down_bias = @down_bias, gate_bias = @gate_bias, swiglu_limit = 7.000000e+00 : f64, up_bias = @gate_bias} : (tensor<?x4xf32>
+  %2 = mllm.linalg.experts %x chosen %e weights %w, @gates, @gates, @downs {gate_bias = @gate_bias, up_bias = @gate_bias, down_bias = @down_bias, swiglu_limit = 7.0} : (tensor<?x4xf32>, tensor<?x2xi32>, tensor<?x2xf32>) -> tensor<?x4xf32>
   mllm.cf.return
 }
 

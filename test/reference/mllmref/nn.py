@@ -20,13 +20,21 @@ def linear(x, weight, bias=None, shape=None):
     return y if shape is None else y.reshape(x.shape[:-1] + tuple(shape))
 
 
-def experts(x, chosen, weights, gate, up, down):
-    """The weighted sum of gated MLPs: x [rows, hidden], chosen and weights [rows, k]."""
+def experts(x, chosen, weights, gate, up, down, biases=None, limit=None):
+    """The weighted sum of gated MLPs: x [rows, hidden], chosen and weights [rows, k], biases [experts, rows, 1]."""
+    def product(number, matrices, e, row):
+        return matrices[e] @ row + (biases[number][e][:, 0] if biases else 0)
+
     result = np.zeros_like(x)
     for row, numbers, factors in zip(range(len(x)), chosen.astype(int), weights):
         for e, factor in zip(numbers, factors):
-            opened = gate[e] @ x[row]
-            result[row] += factor * (down[e] @ (opened * sigmoid(opened) * (up[e] @ x[row])))
+            opened, values = product(0, gate, e, x[row]), product(1, up, e, x[row])
+            if limit:  # gpt-oss
+                opened, values = np.minimum(opened, limit), np.clip(values, -limit, limit)
+                inner = opened * sigmoid(1.702 * opened) * (values + 1)
+            else:
+                inner = opened * sigmoid(opened) * values
+            result[row] += factor * product(2, down, e, inner)
     return result
 
 

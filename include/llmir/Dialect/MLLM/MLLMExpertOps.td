@@ -23,6 +23,12 @@ def MLLM_ExpertsOp : MLLM_InferredParamOp<"experts", "1e-10"> {
     `mllm.linalg.linear`, what a bf16 matrix is multiplied by is rounded to
     bf16. Only the chosen experts are computed.
 
+    With biases, each product has that of its expert, of one column:
+    `gate[e] x[t…] + gate_bias[e]`. With `swiglu_limit`, the MLP is gpt-oss's:
+    for a product g of the gate and u of the up projection, it is
+    `min(g, limit) * sigmoid(1.702 min(g, limit)) * (clamp(u) + 1)` with u
+    clamped to [-limit, limit].
+
     Fails verification when
     - c1: `gate`, `up` or `down` does not name an `mllm.tensor.register` of the
       module;
@@ -34,7 +40,11 @@ def MLLM_ExpertsOp : MLLM_InferredParamOp<"experts", "1e-10"> {
       dimension, differ from `x` without its last dimension;
     - c5: `x` and `weights` differ in element type, or an operand is on another
       device;
-    - c6: the result type differs from that of `x`.
+    - c6: the result type differs from that of `x`;
+    - c7: some, but not all of `gate_bias`, `up_bias` and `down_bias` are given,
+      or one does not name an `mllm.tensor.register` [experts, rows of the
+      matrix, 1];
+    - c8: `swiglu_limit` is not a finite positive number.
 
     Example:
 
@@ -49,12 +59,17 @@ def MLLM_ExpertsOp : MLLM_InferredParamOp<"experts", "1e-10"> {
     Arg<MLLM_FloatTensor, "their weights [rows…, k]">:$weights,
     Arg<FlatSymbolRefAttr, "gate projections [experts, inner, hidden]">:$gate,
     Arg<FlatSymbolRefAttr, "up projections [experts, inner, hidden]">:$up,
-    Arg<FlatSymbolRefAttr, "down projections [experts, hidden, inner]">:$down
+    Arg<FlatSymbolRefAttr, "down projections [experts, hidden, inner]">:$down,
+    Arg<OptionalAttr<FlatSymbolRefAttr>, "biases of the gate projections [experts, inner, 1]; none if absent">:$gate_bias,
+    Arg<OptionalAttr<FlatSymbolRefAttr>, "biases of the up projections [experts, inner, 1]; none if absent">:$up_bias,
+    Arg<OptionalAttr<FlatSymbolRefAttr>, "biases of the down projections [experts, hidden, 1]; none if absent">:$down_bias,
+    Arg<OptionalAttr<F64Attr>, "limit of the clamped SwiGLU; silu(gate) * up if absent">:$swiglu_limit
   );
   let results = (outs Res<MLLM_FloatTensor, "the sums, shaped as `x`">:$result);
   let extraClassDeclaration = commonDeclaration # [{
     std::optional<int64_t> getFlops();
   }];
+  let hasVerifier = 1;
   let assemblyFormat = [{
     $x `chosen` $chosen `weights` $weights `,` $gate `,` $up `,` $down attr-dict `:`
     functional-type(operands, results)

@@ -78,6 +78,21 @@ LogicalResult MoEFFNOp::verify() {
   for (Value weight : {getGate(), getUp(), getDown()})
     if (failed(verifyHasScales(*this, weight.getType()))) // c4
       return failure();
+  if (!getBiases().empty() && getBiases().size() != 3) // c5
+    return emitOpError() << "has " << getBiases().size()
+                         << " biases, expected none or three";
+  const ArrayRef<int64_t> matrices[] = {gate, up, down};
+  for (auto [bias, matrix] : llvm::zip(getBiases(), matrices)) {
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(bias.getType()).getShape();
+    if (!shapesAgree(shape, {matrix[0], matrix[1], 1})) // c5
+      return emitOpError() << "has a bias of shape " << shapeToString(shape)
+                           << " for matrices of shape "
+                           << shapeToString(matrix);
+  }
+  if (std::optional<APFloat> limit = getSwigluLimit())
+    if (!limit->isFiniteNonZero() || limit->isNegative()) // c6
+      return emitOpError() << "swiglu_limit must be finite and positive, not "
+                           << getSwigluLimitAttr();
   return success();
 }
 

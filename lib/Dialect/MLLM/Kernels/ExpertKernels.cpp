@@ -109,10 +109,36 @@ int64_t MoELinearOp::getRowsOf(OpOperand &operand, const StepLimits &) {
 }
 
 SmallVector<WeightNeed> MoELinearOp::getWeightNeeds() {
-  return {{getWeightMutable().getOperandNumber(),
-           getFormat(),
-           {static_cast<int64_t>(getExperts()), static_cast<int64_t>(getRows()),
-            static_cast<int64_t>(getColumns())}}};
+  const int64_t experts = getExperts(), rows = getRows();
+  SmallVector<WeightNeed> needs = {
+      {getWeightMutable().getOperandNumber(),
+       getFormat(),
+       {experts, rows, static_cast<int64_t>(getColumns())}}};
+  if (getBias())
+    needs.push_back({(*getBiasMutable().begin()).getOperandNumber(),
+                     *getBiasFormat(),
+                     {experts, rows, 1}});
+  return needs;
+}
+
+/// The bytes of the packed biases of all experts.
+static FailureOr<int64_t> verifyBiases(MoELinearOp op) {
+  std::optional<StringRef> format = op.getBiasFormat();
+  if (bool(op.getBias()) != format.has_value()) // c5
+    return op.emitOpError("has ")
+           << (op.getBias() ? "a bias without its format"
+                            : "the format of a bias, but no bias");
+  if (!format)
+    return int64_t(0);
+  if (*format != "f32" && *format != "f16" && *format != "bf16") // c5
+    return op.emitOpError("has biases of format \"")
+           << *format << "\", expected f32, f16 or bf16";
+  const std::string_view name(format->data(), format->size());
+  return saturatingProduct(
+      op.getExperts(),
+      PackedMatrixLayout{*tensorFormatFromName(name),
+                         static_cast<int64_t>(op.getRows()), /*columns=*/1}
+          .bytes());
 }
 
 LogicalResult MoELinearOp::verify() {
@@ -126,7 +152,10 @@ LogicalResult MoELinearOp::verify() {
   if (bytes == INT64_MAX) // c3
     return emitOpError("has ") << experts << " matrices of " << matrix->bytes
                                << " bytes, which exceeds the address space";
-  if (failed(verifyWeight(*this, "weight", getWeight(), bytes))) // c3
+  FailureOr<int64_t> biasBytes = verifyBiases(*this); // c5
+  if (failed(biasBytes) ||
+      failed(verifyWeight(*this, "weight", getWeight(), bytes)) || // c3
+      failed(verifyWeight(*this, "bias", getBias(), *biasBytes)))  // c3
     return failure();
   return verifyRows(*this, {{"offsets", getOffsets(), experts + 1}, // c4
                             {"x", getX(), matrix->inputColumns},
@@ -154,6 +183,11 @@ int64_t MoEGateOp::getRowsOf(OpOperand &, const StepLimits &limits) {
 
 LogicalResult MoEGateOp::verify() {
   const int64_t columns = getColumns();
+  if (std::optional<APFloat> limit = getSwigluLimit())
+    if (!limit->isFiniteNonZero() || limit->isNegative()) // c2
+      return emitOpError("has the limit ")
+             << limit->convertToDouble()
+             << ", expected a finite positive number";
   return verifyRows(*this,
                     {{"gate", getGate(), columns}, // c1
                      {"up", getUp(), columns},

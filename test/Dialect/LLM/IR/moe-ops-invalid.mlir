@@ -78,6 +78,33 @@ func.func @test(%x: tensor<5x64xf32>, %e: tensor<5x2xi32>, %w: tensor<5x2xf32>, 
 
 // -----
 
+// RULE: moe_ffn.c5 (their number)
+func.func @test(%x: tensor<5x64xf32>, %e: tensor<5x2xi32>, %w: tensor<5x2xf32>, %g: tensor<8x192x64xbf16>, %d: tensor<8x64x192xbf16>, %b: tensor<8x192x1xf32>) {
+  // expected-error@+1 {{'llm.moe_ffn' op has 2 biases, expected none or three}}
+  %0 = llm.moe_ffn %x, %e, %w, %g, %g, %d, %b, %b : (tensor<5x64xf32>, tensor<5x2xi32>, tensor<5x2xf32>, tensor<8x192x64xbf16>, tensor<8x192x64xbf16>, tensor<8x64x192xbf16>, tensor<8x192x1xf32>, tensor<8x192x1xf32>) -> tensor<5x64xf32>
+  return
+}
+
+// -----
+
+// RULE: moe_ffn.c5 (shape)
+func.func @test(%x: tensor<5x64xf32>, %e: tensor<5x2xi32>, %w: tensor<5x2xf32>, %g: tensor<8x192x64xbf16>, %d: tensor<8x64x192xbf16>, %b: tensor<8x192x1xf32>) {
+  // expected-error@+1 {{'llm.moe_ffn' op has a bias of shape [8, 192, 1] for matrices of shape [8, 64, 192]}}
+  %0 = llm.moe_ffn %x, %e, %w, %g, %g, %d, %b, %b, %b : (tensor<5x64xf32>, tensor<5x2xi32>, tensor<5x2xf32>, tensor<8x192x64xbf16>, tensor<8x192x64xbf16>, tensor<8x64x192xbf16>, tensor<8x192x1xf32>, tensor<8x192x1xf32>, tensor<8x192x1xf32>) -> tensor<5x64xf32>
+  return
+}
+
+// -----
+
+// RULE: moe_ffn.c6
+func.func @test(%x: tensor<5x64xf32>, %e: tensor<5x2xi32>, %w: tensor<5x2xf32>, %g: tensor<8x192x64xbf16>, %d: tensor<8x64x192xbf16>) {
+  // expected-error@+1 {{'llm.moe_ffn' op swiglu_limit must be finite and positive, not 0.000000e+00 : f64}}
+  %0 = llm.moe_ffn %x, %e, %w, %g, %g, %d {swiglu_limit = 0.0} : (tensor<5x64xf32>, tensor<5x2xi32>, tensor<5x2xf32>, tensor<8x192x64xbf16>, tensor<8x192x64xbf16>, tensor<8x64x192xbf16>) -> tensor<5x64xf32>
+  return
+}
+
+// -----
+
 // RULE: moe_ffn.c4
 func.func @test(%x: tensor<5x64xf32>, %e: tensor<5x2xi32>, %w: tensor<5x2xf32>, %g: tensor<8x192x64xbf16>, %u: !llm.quantized_tensor<i8, [8, 192, 64], true, false, -1, 32, 8>, %d: tensor<8x64x192xbf16>) {
   // expected-error@+1 {{'llm.moe_ffn' op has a weight of type '!llm.quantized_tensor<i8, [8, 192, 64], true, false, -1, 32, 8>' without a format and therefore without scales}}

@@ -14,11 +14,14 @@ func.func @moe_route(%logits: tensor<?x8xf32>, %h: tensor<5x8xbf16>) {
 }
 
 // CHECK-LABEL: func @moe_ffn
-func.func @moe_ffn(%x: tensor<?x64xf32>, %e: tensor<?x2xi32>, %w: tensor<?x2xf32>, %gate: tensor<8x192x64xbf16>, %q: !stack, %down: tensor<8x64x192xbf16>) {
+func.func @moe_ffn(%x: tensor<?x64xf32>, %e: tensor<?x2xi32>, %w: tensor<?x2xf32>, %gate: tensor<8x192x64xbf16>, %q: !stack, %down: tensor<8x64x192xbf16>,
+                   %b: tensor<8x192x1xf32>, %c: tensor<8x64x1xbf16>) {
   // CHECK: llm.moe_ffn %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : (tensor<?x64xf32>, tensor<?x2xi32>, tensor<?x2xf32>, tensor<8x192x64xbf16>, tensor<8x192x64xbf16>, tensor<8x64x192xbf16>) -> tensor<?x64xf32>
   %0 = llm.moe_ffn %x, %e, %w, %gate, %gate, %down : (tensor<?x64xf32>, tensor<?x2xi32>, tensor<?x2xf32>, tensor<8x192x64xbf16>, tensor<8x192x64xbf16>, tensor<8x64x192xbf16>) -> tensor<?x64xf32>
   // CHECK: llm.moe_ffn {{.*}} : (tensor<?x64xf32>, tensor<?x2xi32>, tensor<?x2xf32>, !llm.quantized_tensor<i8, [8, 192, 64], true, false, -1, 32, 8, format = q8_0>,
   %1 = llm.moe_ffn %x, %e, %w, %q, %q, %down : tensor<?x64xf32>, tensor<?x2xi32>, tensor<?x2xf32>, !stack, !stack, tensor<8x64x192xbf16> -> tensor<?x64xf32>
+  // CHECK: llm.moe_ffn {{.*}}, %[[B:[^ ,]*]], %[[B]], %{{[^ ]*}} {swiglu_limit = 7.000000e+00 : f64} : (tensor<?x64xf32>, tensor<?x2xi32>, tensor<?x2xf32>, tensor<8x192x64xbf16>, tensor<8x192x64xbf16>, tensor<8x64x192xbf16>, tensor<8x192x1xf32>, tensor<8x192x1xf32>, tensor<8x64x1xbf16>) -> tensor<?x64xf32>
+  %2 = llm.moe_ffn %x, %e, %w, %gate, %gate, %down, %b, %b, %c {swiglu_limit = 7.0} : (tensor<?x64xf32>, tensor<?x2xi32>, tensor<?x2xf32>, tensor<8x192x64xbf16>, tensor<8x192x64xbf16>, tensor<8x64x192xbf16>, tensor<8x192x1xf32>, tensor<8x192x1xf32>, tensor<8x64x1xbf16>) -> tensor<?x64xf32>
   return
 }
 

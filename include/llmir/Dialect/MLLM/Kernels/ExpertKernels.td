@@ -111,8 +111,9 @@ def MLLMKernel_MoEGatherOp : MLLM_KernelOp<"moe_gather", ["getRowsOf"]> {
 def MLLMKernel_MoELinearOp : MLLM_KernelOp<"moe_linear", ["getWeightNeeds", "getRowsOf"]> {
   let summary = "Multiplies rows by the matrix of their expert";
   let description = [{
-    y = x W_e^T for the places of each expert e. The rows of `x` are stored as
-    for `linear` with the same format and segment. Divided by columns.
+    y = x W_e^T [+ b_e] for the places of each expert e. The rows of `x` are
+    stored as for `linear` with the same format and segment. A bias is packed as
+    a matrix of one column. Divided by columns.
 
     Fails verification when:
     - c1: the format is unknown or a GGUF block format, whose packed form has a
@@ -120,10 +121,12 @@ def MLLMKernel_MoELinearOp : MLLM_KernelOp<"moe_linear", ["getWeightNeeds", "get
     - c2: there are segments, but the weights are not integers of at most 8
       bits, or the segments do not divide their groups into whole lines, or an
       i32 cannot hold the sum of a segment;
-    - c3: the weight has fewer bytes than the kernel reads, or its size
+    - c3: a weight has fewer bytes than the kernel reads, or its size
       overflows;
     - c4: a buffer has fewer columns than the kernel needs, or an f32 buffer is
-      not padded to whole tiles.
+      not padded to whole tiles;
+    - c5: there is a bias without `bias_format` or vice versa, or the format is
+      not f32, f16 or bf16.
 
     Example:
     ```mlir
@@ -134,6 +137,7 @@ def MLLMKernel_MoELinearOp : MLLM_KernelOp<"moe_linear", ["getWeightNeeds", "get
   }];
   let arguments = (ins
     Arg<MLLM_PackedWeight, "the matrices [experts, rows, columns], packed (tiles16), in sequence", [MemRead]>:$weight,
+    Arg<Optional<MLLM_PackedWeight>, "the biases [experts, rows, 1], packed in the same way", [MemRead]>:$bias,
     Arg<MLLM_I32Rows, "the first place of each expert and the number of places, one row", [MemRead]>:$offsets,
     Arg<MLLM_F32Rows, "[places, columns], stored as the format requires", [MemRead]>:$x,
     Arg<MLLM_F32Rows, "[places, rows]", [MemWrite]>:$out,
@@ -141,9 +145,10 @@ def MLLMKernel_MoELinearOp : MLLM_KernelOp<"moe_linear", ["getWeightNeeds", "get
     Arg<MLLM_Size, "number of experts">:$experts,
     Arg<MLLM_Size, "rows of a matrix (N)">:$rows,
     Arg<MLLM_Size, "columns of a matrix (K)">:$columns,
-    Arg<OptionalAttr<MLLM_Size>, "elements of x whose products are accumulated as integers">:$segment);
+    Arg<OptionalAttr<MLLM_Size>, "elements of x whose products are accumulated as integers">:$segment,
+    Arg<OptionalAttr<StrAttr>, "storage format of the packed biases">:$bias_format);
   let assemblyFormat = [{
-    `weights` `(` $weight `:` type($weight) `)`
+    `weights` `(` $weight `:` type($weight) `)` (`bias` `(` $bias^ `:` type($bias) `)`)?
     `ins` `(` $offsets `,` $x `:` type($offsets) `,` type($x) `)` `outs` `(` $out `:` type($out) `)` attr-dict
   }];
 }
@@ -151,11 +156,14 @@ def MLLMKernel_MoELinearOp : MLLM_KernelOp<"moe_linear", ["getWeightNeeds", "get
 def MLLMKernel_MoEGateOp : MLLM_KernelOp<"moe_gate", ["getRowsOf", "getDivisionOf"]> {
   let summary = "silu(gate) * up at each place";
   let description = [{
+    With `swiglu_limit`, the result is min(gate, limit) * sigmoid(1.702
+    min(gate, limit)) * (up + 1) instead, with up clamped to [-limit, limit].
     With `rounded`, the result is stored as by `round_rows`. Divided by columns.
 
     Fails verification when:
     - c1: a buffer has fewer columns than the kernel needs, or is not padded to
-      whole tiles.
+      whole tiles;
+    - c2: the limit is not positive and finite.
 
     Example:
     ```mlir
@@ -169,7 +177,8 @@ def MLLMKernel_MoEGateOp : MLLM_KernelOp<"moe_gate", ["getRowsOf", "getDivisionO
     Arg<MLLM_F32Rows, "[places, columns], or words of two elements", [MemWrite]>:$out,
     Arg<MLLM_Size, "elements of a row">:$columns,
     Arg<MLLM_Size, "experts selected per token">:$top_k,
-    Arg<UnitAttr, "the result is rounded to words of bf16">:$rounded);
+    Arg<UnitAttr, "the result is rounded to words of bf16">:$rounded,
+    Arg<OptionalAttr<F64Attr>, "limit of the clamped SwiGLU">:$swiglu_limit);
   let assemblyFormat = [{
     `ins` `(` $gate `,` $up `:` type($gate) `,` type($up) `)` `outs` `(` $out `:` type($out) `)` attr-dict
   }];

@@ -88,14 +88,19 @@ def LLM_MoEFFNOp : LLM_PositionalOp<"moe_ffn", [Pure, AllTypesMatch<["x", "resul
     `result[t] = Σ_e weights[t, e] · down_e(silu(gate_e(x[t])) · up_e(x[t]))`
     over the token's experts e in ascending order, in f32. `gate_e` is
     `llm.linear` with the matrix `gate[e]`; as there, the other operand of a
-    bf16 matrix is rounded to bf16.
+    bf16 matrix is rounded to bf16. `biases` of the three products have one
+    column per expert. With `swiglu_limit` L, the inner value of the products g
+    and u is `g' · σ(1.702 g') · (u' + 1)`, where g' = min(g, L) and u' is u
+    clamped to [-L, L].
 
     Fails verification when
     - c1: `experts` and `weights` differ in shape, or their T differs from that
       of `x`;
     - c2: `gate` and `up` differ in shape, or their K differs from that of `x`;
     - c3: `down` is not `[E, K, F]` for a `gate` of `[E, F, K]`;
-    - c4: quantized weights have no `format` and therefore no scales.
+    - c4: quantized weights have no `format` and therefore no scales;
+    - c5: there are `biases`, but not three, [E, F, 1], [E, F, 1] and [E, K, 1];
+    - c6: `swiglu_limit` is not positive and finite.
 
     Example:
     ```mlir
@@ -110,7 +115,9 @@ def LLM_MoEFFNOp : LLM_PositionalOp<"moe_ffn", [Pure, AllTypesMatch<["x", "resul
     Arg<LLM_FloatTensorOfRank<[2]>, "Their weights [T, k]">:$weights,
     Arg<LLM_ExpertWeights, "Gate projections [E, F, K]">:$gate,
     Arg<LLM_ExpertWeights, "Up projections [E, F, K]">:$up,
-    Arg<LLM_ExpertWeights, "Down projections [E, K, F]">:$down);
+    Arg<LLM_ExpertWeights, "Down projections [E, K, F]">:$down,
+    Arg<Variadic<LLM_FloatTensorOfRank<[3]>>, "None, or those of gate, up and down projections [E, F or K, 1]">:$biases,
+    Arg<OptionalAttr<LLM_ScaleAttr>, "Limit L of the clamped SwiGLU; silu(g) · u if absent">:$swiglu_limit);
   let results = (outs Res<LLM_FloatTensorOfRank<[2]>, "Outputs, same type as x [T, K]">:$result);
   let hasVerifier = 1;
 }
