@@ -107,7 +107,9 @@ Tensor FlashAttention2SwaSink::operator()(const Tensor &q, const Tensor &k,
 
 Tensor FlashAttention2SwaSink::call(const std::vector<Tensor> &operands) const {
   mllm::Call call("mllm.linalg.flash_attention2_swa_sink", operands, this);
-  call.f64("scale", scale).i64("sliding_window", window);
+  call.f64("scale", scale)
+      .i64("sliding_window", window)
+      .flag("chunked", chunked);
   if (softCap != 0)
     call.f64("soft_cap", softCap);
   return call.one();

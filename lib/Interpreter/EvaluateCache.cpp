@@ -35,6 +35,7 @@ getParams(AttentionOpInterface op, std::optional<Tensor> &mask, Evaluation &e) {
     params.scale = 1 / std::sqrt(double(e.tensor(op.getQuery()).dim(-1)));
   params.causal = op.isCausal();
   params.window = op.getWindowSize().value_or(0);
+  params.chunked = op.isChunked();
   params.softCap = op.getSoftCapOrNone().value_or(0);
   params.alibiSlopes = op.getSlopes().vec();
   params.sinks = e.tensorIf(op.getSinksOperand());

@@ -209,6 +209,7 @@ static LogicalResult
 evaluateFlashAttention2SwaSink(mllm::FlashAttention2SwaSinkOp op,
                                Evaluation &e) {
   AttentionParams params = windowed(op, e);
+  params.chunked = op.getChunked();
   params.softCap = softCapOf(op);
   return e.setChecked(op, attend(e.tensor(op.getQ()), e.tensor(op.getK()),
                                  e.tensor(op.getV()), params));

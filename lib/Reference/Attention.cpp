@@ -28,11 +28,18 @@ static double maskTerm(const Tensor &mask, int64_t b, int64_t h, int64_t i,
   return value != 0 ? 0 : minusInfinity;
 }
 
+/// The first key in the window of a position.
+static int64_t firstKey(const AttentionParams &params, int64_t position) {
+  if (!params.chunked || position < 0)
+    return position - params.window + 1;
+  return position - position % params.window;
+}
+
 static double score(const AttentionParams &params, const AttentionRow &row,
                     int64_t j) {
   if (params.causal && j > row.position)
     return minusInfinity;
-  if (params.window > 0 && j <= row.position - params.window)
+  if (params.window > 0 && j < firstKey(params, row.position))
     return minusInfinity;
   const double term =
       params.mask ? maskTerm(*params.mask, row.batch, row.head, row.maskRow, j)

@@ -51,6 +51,7 @@ struct Features {
   OperandPlace sinks = OperandPlace::None;
   bool slopes = false;
   MaskShape mask = MaskShape::None;
+  bool chunked = false;
 };
 
 constexpr OperandPlace kNone = OperandPlace::None;
@@ -58,6 +59,10 @@ const Features kFeatures[] = {
     {"plain", 4, 1, 64, 64, 16},
     {"all_keys", 8, 2, 64, 64, 8, false},
     {"window", 4, 4, 80, 80, 16, true, 5},
+    {"chunks", 4, 2, 64, 64, 16, true, 5, 0, kNone, false, MaskShape::None,
+     true},
+    {"chunks_all_keys", 2, 1, 64, 64, 8, false, 20, 0, OperandPlace::Weight,
+     false, MaskShape::None, true},
     {"window_of_one", 2, 1, 16, 16, 8, true, 1},
     {"window_all_keys", 7, 1, 64, 64, 32, false, 18},
     {"soft_cap", 8, 1, 128, 128, 16, true, 0, 5.0},
@@ -203,6 +208,7 @@ AttentionAttributes AttentionRun::attributes() const {
   result.scale = scale;
   result.causal = features.causal;
   result.window = features.window;
+  result.chunked = features.chunked;
   result.softCap = features.softCap;
   result.alibiSlopes.assign(slopes.begin(), slopes.end());
   result.maskStrides.assign(mask.strides.begin(), mask.strides.end());
@@ -280,6 +286,7 @@ std::vector<double> AttentionRun::expected() {
   params.scale = scale;
   params.causal = features.causal;
   params.window = features.window;
+  params.chunked = features.chunked;
   params.softCap = features.softCap;
   params.alibiSlopes = slopes;
   params.mask = features.mask == MaskShape::None ? nullptr : &mask.tensor;

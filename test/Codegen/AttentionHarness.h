@@ -31,6 +31,7 @@ struct AttentionAttributes {
   double softCap = 0;
   std::vector<double> alibiSlopes = {};
   std::vector<int64_t> maskStrides = {};
+  bool chunked = false;
 
   kernel::AttentionShape shape() const {
     return {heads, kvHeads, headDim, valueDim};
@@ -39,13 +40,14 @@ struct AttentionAttributes {
   template <typename OpT, typename... Operands>
   void call(KernelProgram &program, Operands... operands) const {
     mlir::Builder b(program.getContext());
-    program.call<OpT>(
-        operands..., llvm::StringRef(kvFormat), heads, kvHeads, headDim,
-        valueDim, blockSize, scale, causal, window, softCap,
-        alibiSlopes.empty() ? mlir::DenseF64ArrayAttr()
-                            : b.getDenseF64ArrayAttr(alibiSlopes),
-        maskStrides.empty() ? mlir::DenseI64ArrayAttr()
-                            : b.getDenseI64ArrayAttr(maskStrides));
+    program.call<OpT>(operands..., llvm::StringRef(kvFormat), heads, kvHeads,
+                      headDim, valueDim, blockSize, scale, causal, window,
+                      softCap,
+                      alibiSlopes.empty() ? mlir::DenseF64ArrayAttr()
+                                          : b.getDenseF64ArrayAttr(alibiSlopes),
+                      maskStrides.empty() ? mlir::DenseI64ArrayAttr()
+                                          : b.getDenseI64ArrayAttr(maskStrides),
+                      chunked);
   }
 };
 

@@ -31,6 +31,7 @@ FEATURES = [
     ("all_keys", lambda h: "causal = false", False, False),
     ("scale", lambda h: "scale = 0.03125 : f64", False, False),
     ("window", lambda h: "window = 7", False, False),
+    ("chunked", lambda h: "window = 7, chunked", False, False),
     ("window_all_keys", lambda h: "causal = false, window = 20", False, False),
     ("soft_cap", lambda h: "soft_cap = 3.0 : f64", False, False),
     ("alibi", lambda h: f"alibi_slopes = array<f64: {slopes(h)}>", False, False),

@@ -43,7 +43,8 @@ static void attentionOp(Program &p) {
   }
   std::string attributes = p.chance(50) ? "causal = true" : "causal = false";
   if (p.chance(30))
-    attributes += ", window = " + std::to_string(p.number(1, 4));
+    attributes += ", window = " + std::to_string(p.number(1, 4)) +
+                  (p.chance(30) ? ", chunked" : "");
   if (p.chance(20))
     attributes += ", soft_cap = 2.0 : f64";
   if (p.chance(40)) // 0.5 is the default of heads of 4.

@@ -33,7 +33,9 @@ struct AttentionParams {
   double scale = 1;    ///< Factor of the scores.
   bool causal = false; ///< A query at position p attends to keys up to p …
   int64_t window = 0;  ///< … and after p − window; 0: no window.
-  double softCap = 0;  ///< c · tanh(score / c); 0 = none.
+  /// The window begins at the last multiple of its size up to p instead.
+  bool chunked = false;
+  double softCap = 0;              ///< c · tanh(score / c); 0 = none.
   std::vector<double> alibiSlopes; ///< [H], or empty.
   /// Rank 4, broadcastable to [B, H, queries, keys]; an i1 mask is false for
   /// hidden keys, any other mask is added to the scores.

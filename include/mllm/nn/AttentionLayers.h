@@ -147,12 +147,15 @@ private:
 };
 
 /// Causal attention in which a token attends to itself and the window - 1
-/// tokens before it. A sink is a score of a head without a key.
+/// tokens before it, or, if the window is 0, to all of them. A sink is a score
+/// of a head without a key.
 class FlashAttention2SwaSink : public Layer {
 public:
-  /// The soft cap is that of FlashAttention2.
-  FlashAttention2SwaSink(double scale, int64_t window, double softCap = 0)
-      : scale(scale), window(window), softCap(softCap) {}
+  /// The soft cap is that of FlashAttention2. `chunked`: windows begin at
+  /// multiples of their size.
+  FlashAttention2SwaSink(double scale, int64_t window, double softCap = 0,
+                         bool chunked = false)
+      : scale(scale), window(window), softCap(softCap), chunked(chunked) {}
 
   /// q [(B,) T, heads, D], k, v [(B,) S, key heads, D] -> [(B,) T, heads, D]
   Tensor operator()(const Tensor &q, const Tensor &k, const Tensor &v) const;
@@ -166,6 +169,7 @@ private:
   double scale;
   int64_t window;
   double softCap;
+  bool chunked;
 };
 
 /// Causal attention over indexed tokens of a cache.

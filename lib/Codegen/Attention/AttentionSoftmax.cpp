@@ -46,9 +46,7 @@ QueryRow AttentionSoftmax::queryRow(const AttentionItem &item,
   row.position = kb.add(tile.position, query);
   row.keyEnd =
       options.causal ? notNegative(kb.add(row.position, 1)) : tile.length;
-  row.keyBegin = options.window
-                     ? notNegative(kb.add(row.position, 1 - options.window))
-                     : kb.index(0);
+  row.keyBegin = AttentionWork::firstKey(kb, options, row.position);
   if (mask) {
     Value indices[] = {tile.sequence, row.head, kb.add(tile.firstQuery, query),
                        row.token};

@@ -21,12 +21,26 @@ namespace llmir {
 static constexpr int64_t kItemRows = 32;
 
 AttentionWork::AttentionWork(KernelBuilder &kb, const AttentionOptions &options)
-    : kb(kb), causal(options.causal), window(options.window),
-      headsPerItem(options.itemHeads), headBlocks(options.heads / headsPerItem),
+    : kb(kb), options(options), headsPerItem(options.itemHeads),
+      headBlocks(options.heads / headsPerItem),
       tokensPerItem(std::max<int64_t>(kItemRows / headsPerItem, 1)) {}
 
 Value AttentionWork::max(Value a, Value b) {
   return kb.createOrFold<arith::MaxSIOp>(a, b);
+}
+
+Value AttentionWork::firstKey(KernelBuilder &kb,
+                              const AttentionOptions &options, Value position) {
+  Value zero = kb.index(0);
+  auto notNegative = [&](Value value) {
+    return kb.createOrFold<arith::MaxSIOp>(value, zero);
+  };
+  if (!options.window)
+    return zero;
+  if (options.chunked)
+    return kb.mul(kb.div(notNegative(position), options.window),
+                  options.window);
+  return notNegative(kb.add(position, 1 - options.window));
 }
 
 //===----------------------------------------------------------------------===//
@@ -44,10 +58,9 @@ QueryTile AttentionWork::makeTile(Value sequence, Value number,
   tile.firstToken = kb.add(first, tile.firstQuery);
   tile.tokens = kb.min(kb.sub(last, tile.firstToken), kb.index(tokensPerItem));
   tile.position = kb.sub(tile.length, kb.sub(last, tile.firstToken));
-  tile.keyBegin =
-      window ? notNegative(kb.add(tile.position, 1 - window)) : kb.index(0);
-  tile.keyEnd =
-      causal ? notNegative(kb.add(tile.position, tile.tokens)) : tile.length;
+  tile.keyBegin = firstKey(kb, options, tile.position);
+  tile.keyEnd = options.causal ? notNegative(kb.add(tile.position, tile.tokens))
+                               : tile.length;
   tile.firstChunk = kb.div(tile.keyBegin, kAttentionChunk);
   tile.chunkEnd = max(ceilDiv(tile.keyEnd, kAttentionChunk), tile.firstChunk);
   tile.partials = partials;

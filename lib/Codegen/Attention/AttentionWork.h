@@ -39,6 +39,7 @@ struct AttentionOptions {
   double scale;
   bool causal;
   int64_t window;
+  bool chunked; ///< The window begins at a multiple of its size.
   double softCap;
   llvm::ArrayRef<double> alibiSlopes;
   llvm::ArrayRef<int64_t> maskStrides;
@@ -49,7 +50,8 @@ struct AttentionOptions {
         valueDim(op.getValueDim()), kvHeads(op.getKvHeads()),
         itemHeads(op.getShape().itemHeads()),
         scale(op.getScale().convertToDouble()), causal(op.getCausal()),
-        window(op.getWindow()), softCap(op.getSoftCap().convertToDouble()),
+        window(op.getWindow()), chunked(op.getChunked()),
+        softCap(op.getSoftCap().convertToDouble()),
         alibiSlopes(op.getAlibiSlopes().value_or(llvm::ArrayRef<double>())),
         maskStrides(op.getMaskStrides().value_or(llvm::ArrayRef<int64_t>())) {}
 };
@@ -118,6 +120,10 @@ public:
 
   mlir::Value max(mlir::Value a, mlir::Value b);
   mlir::Value notNegative(mlir::Value value) { return max(value, kb.index(0)); }
+  /// The first key in the window of a position, which may be negative.
+  static mlir::Value firstKey(KernelBuilder &kb,
+                              const AttentionOptions &options,
+                              mlir::Value position);
   mlir::Value ceilDiv(mlir::Value value, int64_t by) {
     return kb.div(kb.add(value, by - 1), by);
   }
@@ -134,8 +140,7 @@ private:
                     llvm::function_ref<void(const AttentionGroup &)> body);
 
   KernelBuilder &kb;
-  bool causal;
-  int64_t window;
+  const AttentionOptions &options;
   int64_t headsPerItem, headBlocks, tokensPerItem;
 };
 

@@ -133,6 +133,14 @@ private:
     return isa<FloatType>(element.getType()) ? s.toF32(element) : element;
   }
 
+  /// The first key in the window of a position.
+  Value firstKey(ScalarBuilder &s, Value position, int64_t window) {
+    Value size = s.index(window);
+    if (!op.isChunked())
+      return s.subi(position, s.index(window - 1));
+    return s.subi(position, arith::RemSIOp::create(s, position, size));
+  }
+
   /// Whether the key at the loop indices is hidden; null if none is.
   Value hiddenByPosition(ScalarBuilder &s) {
     Value result;
@@ -145,7 +153,7 @@ private:
     if (op.isCausal())
       add(s.cmp(CmpIPredicate::sgt, key, position));
     if (std::optional<int64_t> window = op.getWindowSize())
-      add(s.cmp(CmpIPredicate::sle, key, s.subi(position, s.index(*window))));
+      add(s.cmp(CmpIPredicate::slt, key, firstKey(s, position, *window)));
     return result;
   }
 

@@ -150,7 +150,7 @@ void CacheAttention::attend(ProgramConversion &c, Location loc, StringRef label,
       loc, label, query, sinks, query.buffer, mask, partials, out.buffer,
       cache.format, heads, cache.kvHeads, cache.headDim, cache.valueDim,
       cache.blockSize, cache.valuesInKeys, APFloat(scale), causal, window,
-      APFloat(softCap), alibiSlopes, maskStrides);
+      APFloat(softCap), alibiSlopes, maskStrides, chunked);
 }
 
 void CacheAttention::merge(ProgramConversion &c, Location loc, StringRef label,
@@ -159,7 +159,7 @@ void CacheAttention::merge(ProgramConversion &c, Location loc, StringRef label,
       loc, label, out, sinks, partials, out.buffer, cache.format, heads,
       cache.kvHeads, cache.headDim, cache.valueDim, cache.blockSize,
       cache.valuesInKeys, APFloat(scale), causal, window, APFloat(softCap),
-      alibiSlopes, maskStrides);
+      alibiSlopes, maskStrides, chunked);
 }
 
 static LogicalResult convert(FunctionConversion &c, ll::AttentionOp op) {

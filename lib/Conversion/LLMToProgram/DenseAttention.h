@@ -28,6 +28,7 @@ public:
                                                    cache.headDim)) {
     if (std::optional<int64_t> keys = op.getWindow())
       window = *keys;
+    chunked = op.getChunked();
     if (auto cap = op.getSoftCapAttr())
       softCap = llvm::cast<mlir::FloatAttr>(cap).getValueAsDouble();
     if (auto slopes = op.getAlibiSlopes())
@@ -61,6 +62,7 @@ private:
   bool causal;
   double scale;
   int64_t window = 0;
+  bool chunked = false;
   double softCap = 0;
   mlir::DenseF64ArrayAttr alibiSlopes;
   mlir::DenseI64ArrayAttr maskStrides;

@@ -298,6 +298,7 @@ struct AttentionOptions {
   IntegerAttr window = {};
   Value sinks = {};
   FloatAttr softCap = {};
+  bool chunked = false;
 };
 } // namespace
 
@@ -312,7 +313,7 @@ static Value attend(OpLowering &l, RankedTensorType result, Value q, Value k,
   Value mixed = ll::AttentionOp::create(
       l.b(), mixedType, inRanks(q), inRanks(k), inRanks(v), /*mask=*/Value(),
       options.sinks, options.causal, {}, {}, options.scale, options.window,
-      options.softCap, {});
+      options.softCap, {}, options.chunked);
   return l.reshape(mixed, result.getShape());
 }
 
@@ -322,10 +323,14 @@ static LogicalResult lower(OpLowering &l, mllm::FlashAttention2Op op) {
              {op.getCausal(), op.getScaleAttr(), {}, {}, op.getSoftCapAttr()}));
 }
 
+IntegerAttr windowOf(mllm::FlashAttention2SwaSinkOp op) {
+  return op.getSlidingWindow() > 0 ? op.getSlidingWindowAttr() : IntegerAttr();
+}
+
 static LogicalResult lower(OpLowering &l, mllm::FlashAttention2SwaSinkOp op) {
   return l.replace(attend(l, l.resultType(), op.getQ(), op.getK(), op.getV(),
-                          {true, op.getScaleAttr(), op.getSlidingWindowAttr(),
-                           op.getSAux(), op.getSoftCapAttr()}));
+                          {true, op.getScaleAttr(), windowOf(op), op.getSAux(),
+                           op.getSoftCapAttr(), op.getChunked()}));
 }
 
 static LogicalResult lower(OpLowering &l, mllm::RadixAttnSwaSinkOp op) {

@@ -46,7 +46,7 @@ static LogicalResult lower(OpLowering &l, mllm::RoPEOp op) {
 /// Attention over the cache whose keys and values the op reads.
 template <typename OpTy>
 static LogicalResult attend(OpLowering &l, OpTy op, bool causal,
-                            IntegerAttr window, Value sinks) {
+                            IntegerAttr window, bool chunked, Value sinks) {
   StepFunction &step = *l.state.step;
   Value layer = step.layer(l.b(), getCacheOp(op).getLayer());
   return l.replace(
@@ -56,16 +56,17 @@ static LogicalResult attend(OpLowering &l, OpTy op, bool causal,
           step.piece(BatchPiece::QueryOffsets), layer, /*mask=*/Value(), sinks,
           causal, /*num_heads=*/IntegerAttr(), /*head_dim=*/IntegerAttr(),
           op.getScaleAttr(), window, op.getSoftCapAttr(),
-          /*alibi_slopes=*/DenseF64ArrayAttr())
+          /*alibi_slopes=*/DenseF64ArrayAttr(), chunked)
           .getResult());
 }
 
 static LogicalResult lower(OpLowering &l, mllm::FlashAttention2Op op) {
-  return attend(l, op, op.getCausal(), /*window=*/{}, /*sinks=*/{});
+  return attend(l, op, op.getCausal(), /*window=*/{}, /*chunked=*/false,
+                /*sinks=*/{});
 }
 
 static LogicalResult lower(OpLowering &l, mllm::FlashAttention2SwaSinkOp op) {
-  return attend(l, op, /*causal=*/true, op.getSlidingWindowAttr(),
+  return attend(l, op, /*causal=*/true, windowOf(op), op.getChunked(),
                 op.getSAux());
 }
 

@@ -252,6 +252,9 @@ mlir::LogicalResult lowerSlice(OpLowering &l, mllm::SliceOp op);
 
 /// Rotates by tables of sines and cosines. (LowerAttention.cpp)
 mlir::LogicalResult lowerRotationByTables(OpLowering &l, mllm::RoPEOp op);
+/// The window of an attention op of `llm`; null for all tokens.
+/// (LowerAttention.cpp)
+mlir::IntegerAttr windowOf(mllm::FlashAttention2SwaSinkOp op);
 
 void addElementwiseLowerings(LoweringTable &table);
 void addShapeLowerings(LoweringTable &table);

@@ -397,16 +397,17 @@ static Status checkSinks(Value q, Value sinks) {
                    "heads");
 }
 
-static Status checkWindow(int64_t window) {
-  if (window >= 1)
+static Status checkWindow(int64_t window, int64_t least) {
+  if (window >= least)
     return Status::ok();
   return shapes::shapeError("'sliding_window' is " + std::to_string(window) +
-                            ", expected 1 or more");
+                            ", expected " + std::to_string(least) + " or more");
 }
 
 Expected<ResultTypes> FlashAttention2SwaSinkOp::inferResults(Adaptor op) {
-  LLMIR_RETURN_IF_ERROR(checkWindow(int64_t(op.getSlidingWindow()))); // c7
-  LLMIR_RETURN_IF_ERROR(checkSinks(op.getQ(), op.getSAux()));         // c8
+  LLMIR_RETURN_IF_ERROR(checkWindow(int64_t(op.getSlidingWindow()),
+                                    op.getChunked() ? 1 : 0)); // c7
+  LLMIR_RETURN_IF_ERROR(checkSinks(op.getQ(), op.getSAux()));  // c8
   return shaped(attendedTokens(op.getQ(), op.getK(), op.getV()),
                 op.getQ()); // c4
 }
@@ -432,8 +433,9 @@ static Expected<shapes::Shape> attendedRows(Value q, Value keyPool,
 }
 
 Expected<ResultTypes> RadixAttnSwaSinkOp::inferResults(Adaptor op) {
-  LLMIR_RETURN_IF_ERROR(checkWindow(int64_t(op.getSlidingWindow()))); // c7
-  LLMIR_RETURN_IF_ERROR(checkSinks(op.getQ(), op.getSAux()));         // c8
+  LLMIR_RETURN_IF_ERROR(
+      checkWindow(int64_t(op.getSlidingWindow()), /*least=*/1)); // c7
+  LLMIR_RETURN_IF_ERROR(checkSinks(op.getQ(), op.getSAux()));    // c8
   const DimExpr tokens = HeadSizes(op.getQ()).tokens;
   const DimExpr keys = shapeOf(op.getK()).front();
   const bool isPrefill = op.getPattern() == "prefill";

@@ -69,6 +69,7 @@ def masks(name):
 
 FEATURES = {
     "plain": {}, "all_keys": {"attributes": "causal = false"}, "window": {"attributes": "window = 3"},
+    "chunks": {"attributes": "window = 3, chunked"},
     "soft_cap": {"attributes": "soft_cap = 1.5 : f64, scale = 0.7 : f64"}, "alibi": {"attributes": SLOPES},
     "sinks": {"sinks": [0.5, -1.0, 3.0, 0.0]}, "layer": {"layer": True}, "values": {"value": 6},
     "mask_i1": {"mask": masks("a")["i1"], "attributes": "causal = false"}, "mask": {"mask": masks("b")["f32"]},

@@ -695,8 +695,8 @@ mllm.graph.subgraph @f(%q: tensor<1x?x4x4xf32>, %k: tensor<2x?x4x4xf32>, %v: ten
 
 mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %k: tensor<?x2x4xf32>, %v: tensor<?x2x4xf32>) {
   // RULE: flash_attention2_swa_sink.c7
-  // expected-error@+1 {{'sliding_window' is 0, expected 1 or more}}
-  %0 = mllm.linalg.flash_attention2_swa_sink %q, %k, %v {scale = 0.5 : f64, sliding_window = 0 : i64}
+  // expected-error@+1 {{'sliding_window' is -1, expected 0 or more}}
+  %0 = mllm.linalg.flash_attention2_swa_sink %q, %k, %v {scale = 0.5 : f64, sliding_window = -1 : i64}
       : (tensor<?x4x4xf32>, tensor<?x2x4xf32>, tensor<?x2x4xf32>) -> tensor<?x4x4xf32>
   mllm.cf.return
 }
@@ -1027,5 +1027,15 @@ mllm.graph.subgraph @f(%k: tensor<?x2x4xf32, #mllm.tensor<dims = (seq, 2, 4)>>, 
   // RULE: kv_cache.c1 (named sizes)
   // expected-error@+1 {{k has seq tokens, but v has seq + 1}}
   %0, %1 = mllm.linalg.kv_cache %k, %v {layer = 0 : i64} : (tensor<?x2x4xf32, #mllm.tensor<dims = (seq, 2, 4)>>, tensor<?x2x4xf32, #mllm.tensor<dims = (seq + 1, 2, 4)>>) -> (tensor<?x2x4xf32>, tensor<?x2x4xf32>)
+  mllm.cf.return
+}
+
+// -----
+
+mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %k: tensor<?x2x4xf32>, %v: tensor<?x2x4xf32>) {
+  // RULE: flash_attention2_swa_sink.c7 (chunks)
+  // expected-error@+1 {{'sliding_window' is 0, expected 1 or more}}
+  %0 = mllm.linalg.flash_attention2_swa_sink %q, %k, %v {chunked, scale = 0.5 : f64, sliding_window = 0 : i64}
+      : (tensor<?x4x4xf32>, tensor<?x2x4xf32>, tensor<?x2x4xf32>) -> tensor<?x4x4xf32>
   mllm.cf.return
 }

@@ -58,10 +58,12 @@ def vision_rope(x, times, rows, columns, merge=2, theta=10000.0, tokens=0):
     return rotate(x, *vision_tables(times, rows, columns, merge, x.shape[-1], theta), tokens)
 
 
-def visible(queries, keys, window=0):
+def visible(queries, keys, window=0, chunked=False):
     """[queries, keys]: whether a query of the last `queries` positions sees a key."""
     position = keys - queries + np.arange(queries)[:, None]
     key = np.arange(keys)[None, :]
+    if chunked:
+        return (key <= position) & (key // window == position // window)
     return (key <= position) & ((key > position - window) if window else True)
 
 
@@ -73,24 +75,24 @@ def repeat_heads(x, heads, axis):
     return np.repeat(x, heads // x.shape[axis], axis=axis)
 
 
-def weights(q, k, scale, causal=True, window=0, sinks=None, cap=None):
+def weights(q, k, scale, causal=True, window=0, sinks=None, cap=None, chunked=False):
     """q [B, S, H, D], k [B, N, G, D] -> [B, H, S, N]."""
     k = repeat_heads(k, q.shape[2], 2)
     scores = scale * np.einsum("bshd,bnhd->bhsn", q, k)
     if cap:
         scores = cap * np.tanh(scores / cap)
     if causal:
-        scores = np.where(visible(q.shape[1], k.shape[1], window), scores, -np.inf)
+        scores = np.where(visible(q.shape[1], k.shape[1], window, chunked), scores, -np.inf)
     if sinks is None:
         return nn.softmax(scores)
     column = np.broadcast_to(sinks[None, :, None, None], scores.shape[:3] + (1,))
     return nn.softmax(np.concatenate([scores, column], axis=-1))[..., :-1]
 
 
-def attention(q, k, v, scale, causal=True, window=0, sinks=None, cap=None):
+def attention(q, k, v, scale, causal=True, window=0, sinks=None, cap=None, chunked=False):
     """-> [B, S, H, V]."""
     v = repeat_heads(v, q.shape[2], 2)
-    return np.einsum("bhsn,bnhv->bshv", weights(q, k, scale, causal, window, sinks, cap), v)
+    return np.einsum("bhsn,bnhv->bshv", weights(q, k, scale, causal, window, sinks, cap, chunked), v)
 
 
 def rows(pool, index):

@@ -336,9 +336,11 @@ def MLLM_FlashAttention2SwaSinkOp : MLLM_LinalgOp<"flash_attention2_swa_sink", "
   let summary = "Sliding-window attention with attention sinks";
   let description = [{
     Causal `mllm.linalg.flash_attention2` in which a token attends to itself and
-    the `sliding_window - 1` tokens before it. A sink `s_aux[h]` is a score of
-    head h whose exponential is added to the denominator of the softmax only;
-    `soft_cap` does not apply to it.
+    the `sliding_window - 1` tokens before it, or to all of them if the window
+    is 0. With `chunked`, the window of position p begins at position
+    `floor(p / sliding_window) * sliding_window`: tokens do not attend to those
+    of other chunks (Llama 4). A sink `s_aux[h]` is a score of head h whose exponential is added to
+    the denominator of the softmax only; `soft_cap` does not apply to it.
 
     Fails verification when
     - c1: the number of heads of `q` is not a multiple of that of `k`;
@@ -347,7 +349,7 @@ def MLLM_FlashAttention2SwaSinkOp : MLLM_LinalgOp<"flash_attention2_swa_sink", "
     - c4: the result is not [tokens of `q`, heads of `q`, head size of `v`];
     - c5: `scale` is not a finite positive number;
     - c6: operands differ in rank, element type, device or number of sequences;
-    - c7: `sliding_window` is less than 1;
+    - c7: `sliding_window` is negative, or 0 with `chunked`;
     - c8: `s_aux` is not [heads of `q`];
     - c9: `soft_cap` is not a finite positive number.
 
@@ -365,8 +367,9 @@ def MLLM_FlashAttention2SwaSinkOp : MLLM_LinalgOp<"flash_attention2_swa_sink", "
     Arg<MLLM_HeadsTensor, "all values [tokens, key heads, value size]">:$v,
     Arg<Optional<MLLM_SinkTensor>, "sinks [heads of `q`]; none if absent">:$s_aux,
     Arg<F64Attr, "factor of the scores">:$scale,
-    Arg<I64Attr, "number of tokens, including itself, that a token attends to">:$sliding_window,
-    Arg<OptionalAttr<F64Attr>, "limit of the scores; none if absent">:$soft_cap
+    Arg<I64Attr, "number of tokens, including itself, that a token attends to; 0: all">:$sliding_window,
+    Arg<OptionalAttr<F64Attr>, "limit of the scores; none if absent">:$soft_cap,
+    Arg<UnitAttr, "windows begin at multiples of their size">:$chunked
   );
   let results = (outs
     Res<MLLM_HeadsTensor, "attention output [tokens, heads, value size]">:$result

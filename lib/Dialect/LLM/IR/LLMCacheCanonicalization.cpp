@@ -129,7 +129,10 @@ template <typename OpTy> struct DropWideWindow : OpRewritePattern<OpTy> {
     int64_t mostKeys = getMostKeys(op);
     if (!window || mostKeys < 0 || *window < mostKeys)
       return failure();
-    rewriter.modifyOpInPlace(op, [&] { op.removeWindowAttr(); });
+    rewriter.modifyOpInPlace(op, [&] {
+      op.removeWindowAttr();
+      op.setChunked(false);
+    });
     return success();
   }
 

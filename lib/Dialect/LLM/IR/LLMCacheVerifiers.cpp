@@ -32,7 +32,7 @@ static LogicalResult verifyLayer(Operation *op, bool isRagged, Value layer,
 // Shared by all attention ops
 //===----------------------------------------------------------------------===//
 
-/// Rules attention c8, c10 and c11; paged_attention c5, c9 and c10.
+/// Rules attention c8, c10, c11 and c14; paged_attention c5, c9, c10 and c14.
 template <typename OpTy> static LogicalResult verifyScoreAttributes(OpTy op) {
   if (std::optional<APFloat> scale = op.getScale())
     if (!scale->isFinite() || (scale->isNegative() && !scale->isZero()))
@@ -40,6 +40,8 @@ template <typename OpTy> static LogicalResult verifyScoreAttributes(OpTy op) {
                               << op.getScaleAttr();
   if (std::optional<int64_t> window = op.getWindow(); window && *window <= 0)
     return op.emitOpError() << "window must be positive, not " << *window;
+  if (op.getChunked() && !op.getWindow()) // c14
+    return op.emitOpError() << "is chunked, but has no window";
   if (std::optional<APFloat> softCap = op.getSoftCap())
     if (!softCap->isFinite() || softCap->isNegative() || softCap->isZero())
       return op.emitOpError() << "soft_cap must be finite and positive, not "
@@ -163,7 +165,7 @@ LogicalResult AttentionOp::verify() {
     scores.insert(scores.begin() + 1, heads);
   if (failed(verifyMask(*this, getMask(), scores, /*broadcasts=*/true,
                         /*numFree=*/0)) ||  // c7
-      failed(verifyScoreAttributes(*this))) // c8, c10, c11
+      failed(verifyScoreAttributes(*this))) // c8, c10, c11, c14
     return failure();
   return verifyHeadAttributes(*this, heads,
                               query.getShape().back()); // c9, c12, c13
@@ -293,7 +295,7 @@ static LogicalResult verifySequenceCounts(Operation *op, Value query,
          << " sequences; expected one more offset than sequences";
 }
 
-/// Rules c1 to c13 of paged_attention for an op that attends to `cache`.
+/// Rules c1 to c14 of paged_attention for an op that attends to `cache`.
 template <typename OpTy>
 static LogicalResult verifyPaged(OpTy op, PagedKVCacheType cache,
                                  Value blockTables) {
@@ -316,7 +318,7 @@ static LogicalResult verifyPaged(OpTy op, PagedKVCacheType cache,
   if (failed(verifySequenceCounts(op, op.getQuery(), blockTables,
                                   op.getSeqLens(),
                                   op.getQueryOffsets())) || // c4
-      failed(verifyScoreAttributes(op)) ||                  // c5, c9, c10
+      failed(verifyScoreAttributes(op)) ||                  // c5, c9, c10, c14
       failed(verifyHeadAttributes(op, heads, headDim)))     // c6, c11, c12
     return failure();
 

@@ -137,7 +137,8 @@ struct LookupToPagedAttention : OpRewritePattern<AttentionOp> {
         lookup.getBlockIndices(), lookup.getSeqLens(), /*queryOffsets=*/Value(),
         lookup.getLayer(), op.getMask(), op.getSinks(), op.getCausal(),
         op.getNumHeadsAttr(), op.getHeadDimAttr(), op.getScaleAttr(),
-        op.getWindowAttr(), op.getSoftCapAttr(), op.getAlibiSlopesAttr());
+        op.getWindowAttr(), op.getSoftCapAttr(), op.getAlibiSlopesAttr(),
+        op.getChunked());
     rewriter.replaceOp(op, paged);
     return success();
   }

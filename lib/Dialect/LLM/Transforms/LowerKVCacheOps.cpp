@@ -83,7 +83,7 @@ struct SplitFusedAttention : OpRewritePattern<FusedAttentionOp> {
         op.getQueryOffsets(), op.getLayer(), op.getMask(), op.getSinks(),
         op.getCausal(), op.getNumHeadsAttr(), op.getHeadDimAttr(),
         op.getScaleAttr(), op.getWindowAttr(), op.getSoftCapAttr(),
-        op.getAlibiSlopesAttr());
+        op.getAlibiSlopesAttr(), op.getChunked());
     SmallVector<Value> results = {attention.getOutput()};
     llvm::append_range(results, append.getResults());
     rewriter.replaceOp(op, results);
@@ -202,7 +202,7 @@ struct LowerBatchedAttention : OpRewritePattern<PagedAttentionOp> {
         getOrCreateLayer(rewriter, loc, op.getLayer(), op.getCacheType()), mask,
         op.getSinks(), op.getCausal(), op.getNumHeadsAttr(),
         op.getHeadDimAttr(), op.getScaleAttr(), op.getWindowAttr(),
-        op.getSoftCapAttr(), op.getAlibiSlopesAttr());
+        op.getSoftCapAttr(), op.getAlibiSlopesAttr(), op.getChunked());
     Value output = attention.getOutput();
     if (query.getRank() == 4)
       output = tensor::ExpandShapeOp::create(

@@ -153,7 +153,8 @@ private:
         attention.getSinks(), attention.getCausal(),
         attention.getNumHeadsAttr(), attention.getHeadDimAttr(),
         attention.getScaleAttr(), attention.getWindowAttr(),
-        attention.getSoftCapAttr(), attention.getAlibiSlopesAttr());
+        attention.getSoftCapAttr(), attention.getAlibiSlopesAttr(),
+        attention.getChunked());
   }
 };
 

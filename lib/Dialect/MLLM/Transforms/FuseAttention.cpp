@@ -187,7 +187,7 @@ private:
     return FlashAttention2SwaSinkOp::create(
         rewriter, mix.getLoc(), type, q, cache.getKeys(), cache.getValues(),
         /*s_aux=*/Value(), scale, rewriter.getI64IntegerAttr(found.window),
-        /*soft_cap=*/FloatAttr());
+        /*soft_cap=*/FloatAttr(), /*chunked=*/UnitAttr());
   }
 
   /// Converts the result back to the type of the op.

@@ -156,6 +156,15 @@ func.func @test(%q: tensor<2x3x4x16xf16>, %k: tensor<2x5x2x16xf16>, %v: tensor<2
 
 // -----
 
+// RULE: attention.c14
+func.func @test(%q: tensor<2x3x4x16xf16>, %k: tensor<2x5x2x16xf16>, %v: tensor<2x5x2x16xf16>) {
+  // expected-error@+1 {{'llm.attention' op is chunked, but has no window}}
+  %0 = llm.attention %q, %k, %v {chunked} : (tensor<2x3x4x16xf16>, tensor<2x5x2x16xf16>, tensor<2x5x2x16xf16>) -> tensor<2x3x4x16xf16>
+  return
+}
+
+// -----
+
 // RULE: attention.c10
 func.func @test(%q: tensor<2x3x4x16xf16>, %k: tensor<2x5x2x16xf16>, %v: tensor<2x5x2x16xf16>) {
   // expected-error@+1 {{'llm.attention' op window must be positive, not 0}}
@@ -421,6 +430,16 @@ func.func @test(%c: !cache, %i: tensor<2x8xi32>, %n: tensor<2xi32>) {
 func.func @test(%c: !cache, %i: tensor<2x8xi32>, %n: tensor<2xi32>) {
   // expected-error@+1 {{'llm.lookup_kv' op head_dim is 8, but the cache has 16}}
   %0:2 = llm.lookup_kv %c, %i, %n {head_dim = 8} : (!cache, tensor<2x8xi32>, tensor<2xi32>) -> (tensor<2x32x2x16xf16>, tensor<2x32x2x16xf16>)
+  return
+}
+
+// -----
+
+// RULE: paged_attention.c14
+!cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
+func.func @test(%q: tensor<?x4x16xf32>, %c: !cache, %t: tensor<?x?xi32>, %n: tensor<?xi32>, %o: tensor<?xi32>, %l: index) {
+  // expected-error@+1 {{'llm.paged_attention' op is chunked, but has no window}}
+  %0 = llm.paged_attention %q, %c, %t, %n offsets(%o) layer(%l) {chunked} : (tensor<?x4x16xf32>, !cache, tensor<?x?xi32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x4x16xf32>
   return
 }
 

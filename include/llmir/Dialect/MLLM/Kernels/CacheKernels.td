@@ -102,7 +102,8 @@ defvar MLLM_AttentionAttributes = (ins
     Arg<DefaultValuedAttr<I64Attr, "0">, "number of keys that a token attends to, up to its own; 0: all">:$window,
     Arg<DefaultValuedAttr<F64Attr, "0.0">, "soft limit of scores, cap * tanh(score / cap); 0: none">:$soft_cap,
     Arg<OptionalAttr<DenseF64ArrayAttr>, "ALiBi slope of each head">:$alibi_slopes,
-    Arg<OptionalAttr<DenseI64ArrayAttr>, "strides of the mask, in elements: per sequence, head, query, token of the step, and key; 0 if the mask does not depend on it">:$mask_strides);
+    Arg<OptionalAttr<DenseI64ArrayAttr>, "strides of the mask, in elements: per sequence, head, query, token of the step, and key; 0 if the mask does not depend on it">:$mask_strides,
+    Arg<UnitAttr, "the window begins at the last multiple of its size up to the token">:$chunked);
 
 class MLLM_AttentionKernelOp<string mnemonic, list<Trait> traits = []>
     : MLLM_KernelOp<mnemonic, ["getWeightNeeds", "getCacheGeometry", "getRowsOf", "getConditionOf"], traits> {

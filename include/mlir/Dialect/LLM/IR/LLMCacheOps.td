@@ -32,7 +32,8 @@ defvar LLM_AttentionAttributes = (ins
     Arg<OptionalAttr<LLM_ScaleAttr>, "Factor of the scores; 1 / sqrt(D) if absent or 0">:$scale,
     Arg<OptionalAttr<LLM_CountAttr>, "Number of keys, up to its own position, that a query attends to; all if absent">:$window,
     Arg<OptionalAttr<LLM_ScaleAttr>, "Bound c of the capped scores c · tanh(score / c); uncapped if absent">:$soft_cap,
-    Arg<OptionalAttr<DenseF64ArrayAttr>, "ALiBi slope of each head [H]: slope · (key position - query position) is added to the scores">:$alibi_slopes);
+    Arg<OptionalAttr<DenseF64ArrayAttr>, "ALiBi slope of each head [H]: slope · (key position - query position) is added to the scores">:$alibi_slopes,
+    Arg<UnitAttr, "The window begins at the last multiple of its size up to the query">:$chunked);
 
 //===----------------------------------------------------------------------===//
 // Attention
@@ -51,7 +52,8 @@ def LLM_AttentionOp : LLM_InferredOp<"attention", [AttrSizedOperandSegments,
     ```
     Key j is at position j and query i at position `p_i = Tk - Tq + i`: the last
     query and the last key are the same token. `causal` restricts keys to j ≤
-    p_i, `window` to j > p_i - window. `sinks[h]` is a score without a value:
+    p_i, `window` to j > p_i - window; with `chunked` to j ≥ ⌊p_i / window⌋ ·
+    window, so that queries do not attend across chunks. `sinks[h]` is a score without a value:
     `exp(sinks[h])` is added to the denominator of the softmax. A query without
     visible keys yields zeros; one with a NaN score for a visible key yields
     NaN. Hidden keys and values never affect the result, even if they are NaN.
@@ -77,7 +79,8 @@ def LLM_AttentionOp : LLM_InferredOp<"attention", [AttrSizedOperandSegments,
     - c10: `window` is not positive;
     - c11: `soft_cap` is not positive and finite;
     - c12: `sinks` does not have H elements;
-    - c13: `alibi_slopes` does not have H elements, or one is not finite.
+    - c13: `alibi_slopes` does not have H elements, or one is not finite;
+    - c14: `chunked` is given without `window`.
 
     Example:
     ```mlir
@@ -167,7 +170,8 @@ def LLM_PagedAttentionOp : LLM_CacheOp<"paged_attention", [Pure, AttrSizedOperan
     - c11: `sinks` does not have H elements;
     - c12: `alibi_slopes` does not have H elements, or one is not finite;
     - c13: the form does not allow the rank of `mask`, or `mask` cannot be
-      broadcast to the shape of the scores.
+      broadcast to the shape of the scores;
+    - c14: `chunked` is given without `window`.
 
     Example:
     ```mlir
@@ -241,7 +245,7 @@ def LLM_FusedAttentionOp : LLM_CacheOp<"fused_attention", [Pure, AttrSizedOperan
       `queryOffsets` and `slotMapping` is;
     - c2: an operand or result violates one of the rules c2 to c7 and c9 of
       `llm.append_kv`;
-    - c3: an operand or attribute violates one of the rules c1 to c13 of
+    - c3: an operand or attribute violates one of the rules c1 to c14 of
       `llm.paged_attention`.
 
     Example:

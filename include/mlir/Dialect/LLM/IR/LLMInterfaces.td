@@ -45,6 +45,8 @@ def LLM_AttentionOpInterface : OpInterface<"AttentionOpInterface"> {
       "bool", "isCausal", (ins), [{ return $_op.getCausal(); }]>,
     InterfaceMethod<"Size of the sliding window: the number of keys, up to its own position, that a query attends to; nullopt: all.",
       "std::optional<int64_t>", "getWindowSize", (ins), [{ return $_op.getWindow(); }]>,
+    InterfaceMethod<"Whether the window begins at the last multiple of its size up to the query.",
+      "bool", "isChunked", (ins), [{ return $_op.getChunked(); }]>,
     InterfaceMethod<"The bound c of c · tanh(score / c); nullopt: scores are not capped.",
       "std::optional<double>", "getSoftCapOrNone", (ins), [{
         return ::mlir::llm::detail::getOptionalDouble($_op.getSoftCapAttr());
