@@ -91,13 +91,14 @@ static bool hasHeads(int64_t rows, int64_t heads) {
          (heads > 0 && rows % heads == 0 && rows / heads % 2 == 0);
 }
 
+/// The columns of a stored matrix whose first row is `first`.
 static Status
 readTransposed(StoredRows &stored, const StoredParameter &parameter,
-               int64_t count,
+               int64_t first, int64_t count,
                const std::function<Status(Span<const float>)> &take) {
   std::vector<float> all(static_cast<size_t>(stored.rows * stored.columns));
   for (int64_t r = 0; r < stored.rows; ++r)
-    stored.decode(r, all.data() + r * stored.columns);
+    stored.decode(first + r, all.data() + r * stored.columns);
   std::vector<float> row(static_cast<size_t>(stored.rows));
   for (int64_t i = 0; i < count; ++i) {
     const int64_t column = storedRow(parameter, count, i);
@@ -112,9 +113,9 @@ readTransposed(StoredRows &stored, const StoredParameter &parameter,
 /// The matrices of a stack, each of which is stored as columns: consecutive
 /// rows of a stored matrix of `held` rows.
 static Status
-readTransposedStack(StoredRows &stored, const StoredParameter &parameter,
-                    int64_t held,
-                    const std::function<Status(Span<const float>)> &take) {
+readColumnsOfStack(StoredRows &stored, const StoredParameter &parameter,
+                   int64_t held,
+                   const std::function<Status(Span<const float>)> &take) {
   const int64_t rows = parameter.shape[1], columns = parameter.shape[2];
   std::vector<float> all(static_cast<size_t>(columns * rows));
   std::vector<float> row(static_cast<size_t>(columns));
@@ -182,13 +183,16 @@ Status llmir::readRows(const Checkpoint &checkpoint,
   for (int64_t size : parameter.shape)
     if (size < 0 || __builtin_mul_overflow(wanted, size, &wanted))
       return doesNotFit(tensor, parameter);
-  const bool isTransposedStack =
-      parameter.isTransposed && parameter.shape.size() == 3;
-  // Of the rows as they are stored.
+  // With a slice of columns, `rows` and `columns` are those of the stored
+  // matrices.
+  const bool slicesColumns = parameter.slicesColumns;
+  if (slicesColumns && (!parameter.isTransposed || parameter.shape.size() != 3))
+    return doesNotFit(tensor, parameter);
+  const bool isTransposed = parameter.isTransposed && !slicesColumns;
   const int64_t columns =
       parameter.shape.size() < 2
           ? 1
-          : *(parameter.shape.end() - (isTransposedStack ? 2 : 1));
+          : *(parameter.shape.end() - (slicesColumns ? 2 : 1));
   // A slice, and heads, are those of each matrix of a stack.
   const int64_t matrices = parameter.shape.size() == 3
                                ? std::max<int64_t>(parameter.shape[0], 1)
@@ -202,9 +206,8 @@ Status llmir::readRows(const Checkpoint &checkpoint,
       tensor.numElements() != held || parameter.firstRow < 0 ||
       spannedRows(parameter, rows) < 0 ||
       parameter.firstRow > all - spannedRows(parameter, rows) ||
-      tensor.shape.empty() || (isList && tensor.rows) ||
-      (parameter.isTransposed && !isTransposedStack && tensor.rows) ||
-      (isTransposedStack &&
+      tensor.shape.empty() || ((isList || isTransposed) && tensor.rows) ||
+      (slicesColumns &&
        (parameter.groupRows != 0 || parameter.unpermuteHeads != 0 ||
         parameter.permuteHeads != 0)) ||
       !hasHeads(rows, parameter.unpermuteHeads) ||
@@ -222,17 +225,25 @@ Status llmir::readRows(const Checkpoint &checkpoint,
     }
     return Status::ok();
   }
-  const bool isTransposed = parameter.isTransposed && !isTransposedStack;
-  if (tensor.shape.back() != (isTransposed ? all : columns))
+  const int64_t inRow = isTransposed ? all : columns;
+  // The matrices of a stack that have one column may be stored as its rows.
+  const bool mayBeRows =
+      columns == 1 && !parameter.isTransposed && !tensor.rows;
+  if ((tensor.shape.back() != inRow && !mayBeRows) ||
+      !tensorRowBytes(*format, inRow))
     return doesNotFit(tensor, parameter);
-  if (isTransposedStack) {
+  if (slicesColumns) {
     StoredRows stored(tensor, *format, matrices * all, columns);
-    return readTransposedStack(stored, parameter, all, take);
+    return readColumnsOfStack(stored, parameter, all, take);
   }
-  StoredRows stored(tensor, *format, parameter.isTransposed ? columns : all,
-                    parameter.isTransposed ? all : columns);
-  if (parameter.isTransposed)
-    return readTransposed(stored, parameter, rows, take);
+  StoredRows stored(tensor, *format, isTransposed ? columns : all,
+                    isTransposed ? all : columns);
+  if (isTransposed) {
+    for (int64_t m = 0; m < matrices; ++m)
+      LLMIR_RETURN_IF_ERROR(
+          readTransposed(stored, parameter, m * columns, rows, take));
+    return Status::ok();
+  }
   std::vector<float> row(static_cast<size_t>(columns));
   for (int64_t i = 0; i < matrices * rows; ++i) {
     stored.decode(i / rows * all + storedRow(parameter, rows, i % rows),

@@ -86,6 +86,7 @@ static Expected<Tensor> readValues(const Checkpoint &checkpoint,
   stored.unpermuteHeads = op.getRopeUnpermuteHeads().value_or(0);
   mllm::setStoredRows(stored, op.getSlice());
   stored.isTransposed = op.getTransposed();
+  stored.slicesColumns = op.getSlicesColumns();
   // Block formats are decoded to f32.
   auto plain = dyn_cast<RankedTensorType>(op.getType());
   LLMIR_RETURN_IF_ERROR(checkMemory(stored.shape, held));

@@ -259,6 +259,7 @@ const GraphParameter *GraphBuilder::parameterOf(StringAttr name) {
     result.unpermuteHeads = heads.getInt();
   dialect::setStoredRows(result, parameter.getSlice());
   result.isTransposed = parameter.getTransposed();
+  result.slicesColumns = parameter.getSlicesColumns();
   graph.parameters.push_back(std::move(result));
   return entry->second = &graph.parameters.back();
 }

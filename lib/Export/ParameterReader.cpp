@@ -42,6 +42,7 @@ ParameterReader llmir::parameterReaderOf(const Checkpoint &checkpoint) {
     stored.groupRows = parameter.groupRows;
     stored.groupStride = parameter.groupStride;
     stored.isTransposed = parameter.isTransposed;
+    stored.slicesColumns = parameter.slicesColumns;
     return readRows(checkpoint, stored, take)
         .withContext("parameter '" + parameter.name + "'");
   };

@@ -115,13 +115,24 @@ CheckpointParameters::find(const std::string &name) const {
              : nullptr;
 }
 
-/// A matrix of one row may be stored as a vector.
+/// Whether the tensor is made of the parts of a quantized one.
+bool CheckpointParameters::isAssembled(const std::string &name) const {
+  const CheckpointTensor *tensor = find(name);
+  return tensor && tensor->rows;
+}
+
+/// A matrix of one row may be stored as a vector, and a stack of matrices of
+/// one column as a matrix of their elements.
 static bool hasShape(const CheckpointTensor &tensor,
                      const std::vector<int64_t> &shape) {
-  // The matrices of a stack may be stored as one, one after another.
+  // The matrices of a stack may be stored as one, one after another, and those
+  // of one column as rows of their elements.
   if (shape.size() == 3 && tensor.shape.size() == 2)
-    return tensor.shape[0] == shape[0] * shape[1] &&
-           tensor.shape[1] == shape[2];
+    return (tensor.shape[0] == shape[0] * shape[1] &&
+            tensor.shape[1] == shape[2]) ||
+           (shape[2] == 1 && tensor.shape[0] == shape[0] &&
+            tensor.shape[1] == shape[1] && tensor.format &&
+            !isBlockFormat(*tensor.format));
   return tensor.shape == shape ||
          (shape.size() == 2 && shape[0] == 1 && tensor.shape.size() == 1 &&
           tensor.shape[0] == shape[1]);
@@ -195,13 +206,15 @@ CheckpointParameters::bind(mlir::MLIRContext &context,
   ::mllm::ir::ParameterBinding binding;
   std::vector<int64_t> shape = parameter.shape();
   binding.place = storage.placeIn(isGGUF);
-  binding.transposed = storage.isConv1D && shape.size() >= 2 && !isGGUF;
-  if (binding.transposed && shape.size() == 3)
-    std::swap(shape[1], shape[2]);
+  const bool slicesColumns = binding.place.isOfColumns;
+  // Stacks in blocks (MXFP4) are not stored transposed.
+  binding.transposed =
+      storage.isTransposed && shape.size() > 1 && !isGGUF &&
+      (slicesColumns || shape.size() != 3 || !isAssembled(name));
   if (binding.place.rows > 0)
-    shape[shape.size() == 3 ? 1 : 0] = binding.place.rows;
-  if (binding.transposed && shape.size() == 2)
-    std::swap(shape[0], shape[1]);
+    shape[slicesColumns ? 2 : shape.size() == 3 ? 1 : 0] = binding.place.rows;
+  if (binding.transposed)
+    std::swap(shape[shape.size() - 2], shape.back());
 
   const bool isNumbered = isNumberedSource(name);
   Expected<const CheckpointTensor *> tensor =

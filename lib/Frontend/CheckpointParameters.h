@@ -40,6 +40,7 @@ public:
 private:
   Status failure(StatusCode code, const std::string &cause) const;
   const CheckpointTensor *find(const std::string &name) const;
+  bool isAssembled(const std::string &name) const;
   /// Marks the tensor as used. Fails if it is missing or has another shape.
   Expected<const CheckpointTensor *> take(const std::string &name,
                                           const std::vector<int64_t> &shape);

@@ -89,6 +89,7 @@ Status RecordedParameters::record(const ::mllm::nn::Parameter &parameter,
   stored.groupRows = binding.place.groupRows;
   stored.groupStride = binding.place.groupStride;
   stored.isTransposed = binding.transposed;
+  stored.slicesColumns = binding.place.isOfColumns;
   const ModelConfig &config = checkpoint.config();
   const bool hasPairs = config.adjacentPairRotation;
   const bool wantsPairs = rotatesPairsInGGUF(config.architecture);

@@ -70,6 +70,7 @@ public:
     stored.groupRows = binding->place.groupRows;
     stored.groupStride = binding->place.groupStride;
     stored.isTransposed = binding->transposed;
+    stored.slicesColumns = binding->place.isOfColumns;
     reference::Tensor tensor(kindOf(*format), parameter.shape());
     auto end = tensor.floats().begin();
     LLMIR_RETURN_IF_ERROR(

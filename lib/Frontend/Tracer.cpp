@@ -127,6 +127,8 @@ FlatSymbolRefAttr Tracer::symbol(const nn::Parameter &parameter) {
     op.setSlice(ArrayRef({place.first, place.rows}));
   if (binding->transposed)
     op.setTransposed(true);
+  if (place.isOfColumns)
+    op.setSlicesColumns(true);
   used.emplace(path, parameter);
   it->second = FlatSymbolRefAttr::get(opBuilder.getContext(), path);
   return it->second;

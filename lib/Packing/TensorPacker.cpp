@@ -33,13 +33,13 @@ static int64_t storedRow(const PackJob &job, int64_t row) {
 static int64_t storedRowsOf(const PackJob &job) {
   if (job.storedRows != 0)
     return job.storedRows;
-  return job.isTransposedStack ? job.columns : job.rows;
+  return job.slicesColumns ? job.columns : job.rows;
 }
 
 /// Elements of a stored row; of a matrix that is transposed as a whole, those
 /// of a packed one.
 static int64_t storedColumnsOf(const PackJob &job) {
-  return job.isTransposedStack ? job.rows : job.columns;
+  return job.slicesColumns ? job.rows : job.columns;
 }
 
 Expected<TensorPacker> TensorPacker::create(const CheckpointTensor &tensor,
@@ -68,7 +68,7 @@ Expected<TensorPacker> TensorPacker::create(const CheckpointTensor &tensor,
                       tensor.shapeText(),
                   "the file is damaged: download it again");
   if ((job.isTransposed && (isBlockFormat(*format) || tensor.rows)) ||
-      (job.isTransposedStack && isBlockFormat(*format)))
+      (job.slicesColumns && isBlockFormat(*format)))
     return Status(StatusCode::Unsupported,
                   "tensor '" + job.source + "' is stored as columns of " +
                       tensor.storageName + ", which cannot be transposed",
@@ -129,7 +129,7 @@ Span<const uint8_t> TensorPacker::storedBytes(int64_t first,
     return stored.bytes.subspan(0, end == numTiles() ? stored.bytes.size() : 0);
   const auto size = static_cast<int64_t>(stored.bytes.size());
   // The same for the matrices of a stack.
-  if (job.isTransposedStack) {
+  if (job.slicesColumns) {
     auto bytesBefore = [&](int64_t tile) {
       return std::min(tile / tilesPerMatrix() * storedRows * storedRowBytes,
                       size);
@@ -158,7 +158,10 @@ int64_t TensorPacker::storedRowAt(int64_t tile, int64_t r) const {
 
 void TensorPacker::copyColumn(int64_t tile, int64_t r, uint8_t *out) const {
   const int64_t bytes = rowBytes / job.columns;
-  const uint8_t *from = stored.bytes.data() + storedRowAt(tile, r) * bytes;
+  const int64_t matrix = tile / tilesPerMatrix();
+  const int64_t column = storedRowAt(tile, r) - matrix * storedRows;
+  const uint8_t *from = stored.bytes.data() +
+                        (matrix * storedRows * job.columns + column) * bytes;
   for (int64_t k = 0; k < job.columns; ++k)
     std::memcpy(out + k * bytes, from + k * storedRows * bytes, bytes);
 }
@@ -183,7 +186,7 @@ const uint8_t *TensorPacker::rowAt(int64_t tile, int64_t r,
   const uint8_t *row = scratch;
   if (job.isTransposed)
     copyColumn(tile, r, scratch);
-  else if (!job.isTransposedStack) // There, the tile's rows are in `scratch`.
+  else if (!job.slicesColumns) // There, the tile's rows are in `scratch`.
     row = stored.row(storedRowAt(tile, r), rowBytes, scratch);
   if (format != TensorFormat::F64 || method != Method::Words)
     return row;
@@ -205,7 +208,7 @@ void TensorPacker::packTile(int64_t tile, uint8_t *out) const {
   const int64_t rows = rowsOf(tile);
   std::vector<uint8_t> scratch(mayCopyRows() ? rows * rowBytes : 0);
   Rows row{};
-  if (job.isTransposedStack)
+  if (job.slicesColumns)
     collectColumns(tile, rows, scratch.data());
   for (int64_t r = 0; r < rows; ++r)
     row[r] =

@@ -50,7 +50,7 @@ private:
   int64_t rowsOf(int64_t tile) const;
   /// Whether rows are converted or collected before they are packed.
   bool mayCopyRows() const {
-    return job.isTransposed || job.isTransposedStack ||
+    return job.isTransposed || job.slicesColumns ||
            format == TensorFormat::F64 || stored.rows;
   }
   /// Row r of a tile, as it is packed: in the file or in `scratch`.

@@ -117,11 +117,11 @@ TEST_F(StoredParameterTest, ColumnsOfATransposedSlice) {
       EXPECT_EQ(rows[i][j], stored[j][249 + i]);
 }
 
-TEST_F(StoredParameterTest, ColumnsOfTheMatricesOfAStack) {
+TEST_F(StoredParameterTest, SliceOfTheColumnsOfAStack) {
   const auto stored = rowsOf(whole);
   StoredParameter stack = whole;
   stack.shape = {8, 256, 5};
-  stack.isTransposed = true;
+  stack.isTransposed = stack.slicesColumns = true;
   stack.firstRow = 3;
   stack.storedRows = 32;
   const auto rows = rowsOf(stack);
@@ -130,6 +130,26 @@ TEST_F(StoredParameterTest, ColumnsOfTheMatricesOfAStack) {
     for (size_t i = 0; i < 256; ++i)
       for (size_t k = 0; k < 5; ++k)
         EXPECT_EQ(rows[matrix * 256 + i][k], stored[matrix * 32 + 3 + k][i]);
+}
+
+// The tensor as a stack of matrices with one row of 256 columns each.
+TEST_F(StoredParameterTest, ColumnsOfAStack) {
+  const auto stored = rowsOf(whole);
+  StoredParameter stack = whole;
+  stack.shape = {256, 128, 1};
+  stack.isTransposed = true;
+  stack.firstRow = 1;
+  stack.storedRows = 256;
+  stack.groupRows = 1;
+  stack.groupStride = 2;
+  const auto columns = rowsOf(stack);
+  ASSERT_EQ(columns.size(), 256u * 128u);
+  for (size_t m : {0, 1, 255})
+    for (size_t i : {0, 1, 127})
+      EXPECT_EQ(columns[m * 128 + i][0], stored[m][2 * i + 1]);
+  // Without transposition: the same rows of one column.
+  stack.isTransposed = false;
+  EXPECT_EQ(rowsOf(stack), columns);
 }
 
 TEST_F(StoredParameterTest, AListIsItsNumbers) {

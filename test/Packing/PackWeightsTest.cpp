@@ -223,7 +223,7 @@ TEST(PackWeights, TransposedMatricesOfAStack) {
     ASSERT_TRUE(packTensor(tensorOf(format, {matrices, rows, columns}, alone),
                            job, expected)
                     .isOk());
-    job.isTransposedStack = true;
+    job.slicesColumns = true;
     job.firstRow = first;
     job.storedRows = total;
     ASSERT_TRUE(packTensor(tensorOf(format, {matrices * total, rows}, whole),
@@ -255,6 +255,37 @@ TEST(PackWeights, GroupsOfRows) {
                            alone, expected)
                     .isOk());
     ASSERT_TRUE(packTensor(tensorOf(TensorFormat::F32, {total, columns}, whole),
+                           job, packed)
+                    .isOk());
+    EXPECT_EQ(packed, expected);
+  }
+}
+
+// Alternating columns of each matrix of a stack are packed like their rows.
+TEST(PackWeights, ColumnsOfStacks) {
+  constexpr int64_t count = 3, total = 42, rows = 21, columns = 7;
+  for (TensorFormat format : {TensorFormat::F32, TensorFormat::BF16}) {
+    int64_t size = tensorFormatInfo(format).bytesPerBlock;
+    int64_t bytes = total * columns * size;
+    Bytes whole = storedBytes(count * bytes), turned;
+    for (int64_t m = 0; m < count; ++m) {
+      Bytes matrix(whole.begin() + m * bytes, whole.begin() + (m + 1) * bytes);
+      Bytes columnsOfIt = transposed(matrix, total, columns, size);
+      turned.insert(turned.end(), columnsOfIt.begin(), columnsOfIt.end());
+    }
+    PackJob job = matrixJob(format, rows, columns);
+    job.matrices = count;
+    job.bytes *= count;
+    job.firstRow = 1;
+    job.storedRows = total;
+    job.groupRows = 1;
+    job.groupStride = 2;
+    Bytes expected(job.bytes, 0), packed(job.bytes, 0xee);
+    ASSERT_TRUE(packTensor(tensorOf(format, {count, total, columns}, whole),
+                           job, expected)
+                    .isOk());
+    job.isTransposed = true;
+    ASSERT_TRUE(packTensor(tensorOf(format, {count, columns, total}, turned),
                            job, packed)
                     .isOk());
     EXPECT_EQ(packed, expected);

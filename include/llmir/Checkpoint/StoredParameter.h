@@ -47,9 +47,10 @@ struct StoredParameter {
   /// Its rows are `groupRows` consecutive ones of every `groupStride`; 0: they
   /// are consecutive.
   int64_t groupRows = 0, groupStride = 0;
-  /// Stored as [columns, rows]; so is each matrix of a stack, where the slice
-  /// is that of the columns, the rows of the stored matrix.
-  bool isTransposed = false;
+  bool isTransposed = false; ///< Each matrix is stored as [columns, rows].
+  /// Of a transposed stack: the slice is that of the columns, the rows of the
+  /// stored matrices.
+  bool slicesColumns = false;
 };
 
 /// Passes the decoded rows of the parameter to `take`, in order. Holds one row

@@ -51,8 +51,8 @@ inline PackJob makePackJob(mllm::program::WeightOp weight, size_t source) {
   job.bytes = weight.getBytes();
   job.unpermuteHeads = weight.getRopeUnpermuteHeads();
   mllm::setStoredRows(job, weight.getSlice());
-  job.isTransposed = weight.getTransposed() && shape.size() != 3;
-  job.isTransposedStack = weight.getTransposed() && shape.size() == 3;
+  job.slicesColumns = weight.getSlicesColumns();
+  job.isTransposed = weight.getTransposed() && !job.slicesColumns;
   job.integers = IntegerFormat::fromName(weight.getFormat().str());
   job.constant = constantOf(weight, job.source);
   return job;

@@ -41,10 +41,12 @@ struct PackJob {
   int64_t storedRows = 0; ///< Rows of the stored tensor of a slice; 0 = all.
   /// Rows of a slice: `groupRows` of every `groupStride`; 0: consecutive ones.
   int64_t groupRows = 0, groupStride = 0;
-  bool isTransposed = false; ///< Stored as [columns, rows].
-  /// Each of the matrices is stored as [columns, rows]. The slice is that of
-  /// the rows as they are stored, the columns.
-  bool isTransposedStack = false;
+  /// Each matrix is stored as [columns, rows], and the slice is that of its
+  /// rows.
+  bool isTransposed = false;
+  /// Each matrix of a stack is stored as [columns, rows], and the slice is that
+  /// of its columns.
+  bool slicesColumns = false;
   /// The integer format of a matrix: that of its blocks, or of its
   /// quantization; if absent, the matrix is packed as stored.
   std::optional<IntegerFormat> integers = {};

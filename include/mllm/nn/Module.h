@@ -89,6 +89,9 @@ struct StoredPlace {
   int64_t rows = 0; ///< Of the stored tensor; 0 if it is not shared.
   /// `groupRows` consecutive rows of every `groupStride`; 0: consecutive rows.
   int64_t groupRows = 0, groupStride = 0;
+  /// Of a stack that is stored transposed: the place is that of the columns,
+  /// the rows of the stored matrices.
+  bool isOfColumns = false;
 };
 
 /// Storage of a parameter in checkpoints, if it differs from the model.
@@ -96,10 +99,9 @@ struct Storage {
   /// Number of heads if the rows are heads with rotary embedding: checkpoints
   /// for the rotation of adjacent pairs store such rows in a different order.
   int64_t rotatedHeads = 0;
-  /// Folders: a matrix of Hugging Face's Conv1D, or each matrix of a stack, is
-  /// stored as [in, out]. The place of a stack then is that of its columns,
-  /// which are consecutive rows of the stored matrices.
-  bool isConv1D = false;
+  /// Folders: a matrix, or each one of a stack, is stored as [in, out], such as
+  /// those of Hugging Face's Conv1D; stacks in blocks (MXFP4) are not.
+  bool isTransposed = false;
   StoredPlace place = {};
   /// The place in GGUF files, if it differs.
   std::optional<StoredPlace> placeInGGUF = {};

@@ -140,7 +140,8 @@ ProgramBuilder::declareWeight(ArrayRef<mllm::RegisterOp> parameters,
   for (mllm::RegisterOp parameter : parameters) {
     if (parameter.getRopeUnpermuteHeads() != first.getRopeUnpermuteHeads() ||
         parameter.getSlice() != first.getSlice() ||
-        parameter.getTransposed() != first.getTransposed()) {
+        parameter.getTransposed() != first.getTransposed() ||
+        parameter.getSlicesColumns() != first.getSlicesColumns()) {
       InFlightDiagnostic diag = parameter.emitOpError(
           "stores its rows in another order than the same "
           "weight of another layer");
@@ -168,7 +169,7 @@ ProgramBuilder::declareWeight(ArrayRef<mllm::RegisterOp> parameters,
       weights, first.getLoc(), unique, isVector ? "vector" : "tiles16", format,
       shape, bytes, weights.getStrArrayAttr(sources), offsets, firstLayer,
       first.getRopeUnpermuteHeads().value_or(0), first.getSliceAttr(),
-      first.getTransposed());
+      first.getTransposed(), first.getSlicesColumns());
   return referTo(weight);
 }
 

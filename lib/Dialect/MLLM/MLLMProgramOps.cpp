@@ -169,8 +169,9 @@ LogicalResult WeightOp::verify() {
     if (offset < 0 || offset % 64 != 0) // c2
       return emitOpError("offset ")
              << offset << " is not a non-negative multiple of 64";
+  // c3, c4, c5
   if (auto problem = problemOfStoredPlace(getShape(), getSlice(),
-                                          getTransposed())) // c3, c4
+                                          getTransposed(), getSlicesColumns()))
     return emitOpError(*problem);
   return success();
 }

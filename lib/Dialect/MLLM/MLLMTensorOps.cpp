@@ -69,8 +69,9 @@ LogicalResult RegisterOp::verify() {
                            << ", which does not divide " << rows
                            << " rows into heads of an even number of rows";
   }
-  // c6, c7
-  if (auto problem = problemOfStoredPlace(*shape, getSlice(), getTransposed()))
+  // c6, c7, c8
+  if (auto problem = problemOfStoredPlace(*shape, getSlice(), getTransposed(),
+                                          getSlicesColumns()))
     return emitOpError(*problem);
   return success();
 }

@@ -62,7 +62,8 @@ Type storedType(MLIRContext *context, ArrayRef<int64_t> shape,
 
 std::optional<std::string>
 problemOfStoredPlace(ArrayRef<int64_t> shape,
-                     std::optional<ArrayRef<int64_t>> slice, bool transposed) {
+                     std::optional<ArrayRef<int64_t>> slice, bool transposed,
+                     bool slicesColumns) {
   if (slice) {
     if ((slice->size() != 2 && slice->size() != 4) || shape.empty() ||
         shape.size() > 3)
@@ -70,7 +71,7 @@ problemOfStoredPlace(ArrayRef<int64_t> shape,
              "of a vector, a matrix or the matrices of a stack, or these and "
              "[rows of a group, rows between the starts of groups]";
     const int64_t own = shape.size() != 3 ? shape[0]
-                        : transposed      ? shape[2]
+                        : slicesColumns   ? shape[2]
                                           : shape[1];
     int64_t first = (*slice)[0], total = (*slice)[1], spanned = own;
     if (slice->size() == 4) {
@@ -88,10 +89,13 @@ problemOfStoredPlace(ArrayRef<int64_t> shape,
              std::to_string(total) + "], which does not contain its " +
              std::to_string(own) + " rows";
   }
-  if (transposed && shape.size() != 2 &&
-      (shape.size() != 3 || (slice && slice->size() != 2)))
-    return "is 'transposed', which is only valid for a matrix, or for a stack "
-           "of matrices of consecutive rows";
+  if (transposed && shape.size() != 2 && shape.size() != 3)
+    return "is 'transposed', which is only valid for a matrix or a stack of "
+           "matrices";
+  if (slicesColumns &&
+      (!transposed || shape.size() != 3 || !slice || slice->size() != 2))
+    return "has 'slices_columns', which is only valid for a transposed stack "
+           "with a 'slice' of consecutive columns";
   return std::nullopt;
 }
 

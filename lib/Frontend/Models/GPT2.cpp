@@ -21,7 +21,7 @@ using namespace mllm::models;
 /// Hugging Face's Conv1D: a Linear whose matrix is stored as [in, out].
 static nn::Storage conv1D() {
   nn::Storage storage;
-  storage.isConv1D = true;
+  storage.isTransposed = true;
   return storage;
 }
 

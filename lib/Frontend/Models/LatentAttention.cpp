@@ -42,7 +42,7 @@ static nn::Storage storedExpansion(const DecoderConfig &config, int64_t part) {
   storage.place.first = part == 0 ? 0 : config.latent.plainDim;
   storage.place.rows = config.latent.plainDim + config.latent.valueDim;
   storage.placeInGGUF = nn::StoredPlace();
-  storage.isConv1D = part == 0;
+  storage.isTransposed = storage.place.isOfColumns = part == 0;
   return storage;
 }
 

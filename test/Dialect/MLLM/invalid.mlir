@@ -305,20 +305,26 @@ mllm.tensor.register @w : tensor<6x4xf32> {source = "w", slice = array<i64: 4, 1
 // -----
 
 // RULE: tensor.register.c7 (a vector)
-// expected-error@+1 {{is 'transposed', which is only valid for a matrix}}
+// expected-error@+1 {{is 'transposed', which is only valid for a matrix or a stack of matrices}}
 mllm.tensor.register @w : tensor<6xf32> {source = "w", transposed}
 
 // -----
 
-// RULE: tensor.register.c7 (groups of a stack)
-// expected-error@+1 {{is 'transposed', which is only valid for a matrix, or for a stack of matrices of consecutive rows}}
-mllm.tensor.register @w : tensor<2x6x4xf32> {source = "w", slice = array<i64: 0, 8, 2, 4>, transposed}
+// RULE: tensor.register.c8 (groups)
+// expected-error@+1 {{has 'slices_columns', which is only valid for a transposed stack with a 'slice' of consecutive columns}}
+mllm.tensor.register @w : tensor<2x6x4xf32> {source = "w", slice = array<i64: 0, 8, 2, 4>, slices_columns, transposed}
+
+// -----
+
+// RULE: tensor.register.c8 (rows)
+// expected-error@+1 {{has 'slices_columns', which is only valid for a transposed stack with a 'slice' of consecutive columns}}
+mllm.tensor.register @w : tensor<2x6x4xf32> {source = "w", slice = array<i64: 0, 8>, slices_columns}
 
 // -----
 
 // RULE: tensor.register.c6 (columns of a stack that are rows of the stored one)
 // expected-error@+1 {{has the 'slice' [3, 6], which does not contain its 4 rows}}
-mllm.tensor.register @w : tensor<2x8x4xf32> {source = "w", slice = array<i64: 3, 6>, transposed}
+mllm.tensor.register @w : tensor<2x8x4xf32> {source = "w", slice = array<i64: 3, 6>, slices_columns, transposed}
 
 // -----
 

@@ -113,16 +113,16 @@ mllm.program.fragment @weights data {
 
 mllm.program.fragment @weights data {
   // RULE: program.weight.c4
-  // expected-error@+1 {{is 'transposed', which is only valid for a matrix}}
+  // expected-error@+1 {{is 'transposed', which is only valid for a matrix or a stack of matrices}}
   mllm.program.weight @w "vector" "f32" [16] bytes 64 sources ["a"] at [0] {transposed}
 }
 
 // -----
 
 mllm.program.fragment @weights data {
-  // RULE: program.weight.c4 (groups of a stack)
-  // expected-error@+1 {{is 'transposed', which is only valid for a matrix, or for a stack of matrices of consecutive rows}}
-  mllm.program.weight @w "tiles16" "f32" [2, 16, 4] bytes 512 sources ["a"] at [0] {slice = array<i64: 0, 8, 2, 4>, transposed}
+  // RULE: program.weight.c5
+  // expected-error@+1 {{has 'slices_columns', which is only valid for a transposed stack with a 'slice' of consecutive columns}}
+  mllm.program.weight @w "tiles16" "f32" [2, 16, 4] bytes 512 sources ["a"] at [0] {slice = array<i64: 0, 8, 2, 4>, slices_columns, transposed}
 }
 
 // -----

@@ -111,7 +111,9 @@ def MLLMProgram_WeightOp : MLLM_ProgramOp<"weight", [Symbol]> {
       four numbers as in mllm.tensor.register, or the tensor is not a vector, a
       matrix or a stack of matrices;
     - c4: the tensor is `transposed` but neither a matrix nor a stack of
-      matrices, or a stack with a slice in groups.
+      matrices;
+    - c5: `slices_columns` is given for another tensor than a transposed stack
+      with a slice of consecutive columns.
 
     Example:
     ```mlir
@@ -130,7 +132,8 @@ def MLLMProgram_WeightOp : MLLM_ProgramOp<"weight", [Symbol]> {
     Arg<DefaultValuedAttr<I64Attr, "0">, "model layer of the first source">:$first_layer,
     Arg<DefaultValuedAttr<I64Attr, "0">, "number of heads whose interleaved rows are reordered to halves when packed; 0: rows are not reordered">:$rope_unpermute_heads,
     Arg<OptionalAttr<DenseI64ArrayAttr>, "first row in each source, and the number of rows of a source, possibly with groups, as in mllm.tensor.register">:$slice,
-    Arg<UnitAttr, "the sources are [columns, rows]">:$transposed);
+    Arg<UnitAttr, "each matrix of the sources is [columns, rows]">:$transposed,
+    Arg<UnitAttr, "the slice of a transposed stack is that of its columns">:$slices_columns);
   let assemblyFormat = [{
     $sym_name $layout $format $shape `bytes` $bytes `sources` $sources `at` $offsets
     (`first_layer` $first_layer^)? (`rope_unpermute_heads` $rope_unpermute_heads^)? attr-dict

@@ -34,6 +34,8 @@ def MLLM_RegisterOp : MLLM_Op<"tensor.register", [
     of the H heads of D rows, stored row 2j is row j, and stored row 2j + 1 is
     row j + D/2.
 
+    A stack [count, rows, 1] can be stored as [count, rows]: biases of experts.
+
     A `source` with a `*` is that of a stack [count, rows, columns] whose matrices
     are separate tensors, named with the index of the matrix in place of `*`.
 
@@ -43,11 +45,12 @@ def MLLM_RegisterOp : MLLM_Op<"tensor.register", [
     With `slice = array<i64: first, total, n, stride>`, it consists of the `n`
     rows from `first` on, the `n` rows from `first + stride` on, and so on:
     GPT-NeoX stores queries, keys and values together for each head.
-    With `transposed`, the stored matrix is [columns, rows], and the slice
-    applies to its columns: GPT-2 stores queries, keys and values in one tensor
-    [columns, 3 * columns]. So is each matrix of a stack, whose slice then
-    consists of consecutive rows of the stored matrix: DeepSeek-V2 stores the
-    matrices [columns, rows] of keys and those of values together for each head.
+    With `transposed`, the stored matrix, or each one of a stack, is [columns,
+    rows], and the slice applies to its columns: GPT-2 stores queries, keys and
+    values in one tensor [columns, 3 * columns]. With `slices_columns` as well,
+    the slice is that of the columns, the rows of each stored matrix of a stack:
+    DeepSeek-V2 stores matrices [columns, rows] of keys and those of values
+    together for each head.
 
     Fails verification when
     - c1: the type is neither a ranked tensor of f32, f16 or bf16 nor an
@@ -61,7 +64,9 @@ def MLLM_RegisterOp : MLLM_Op<"tensor.register", [
       total, or four such that whole groups of 1 <= n <= stride rows are the
       rows, or the tensor is not a vector, a matrix or a stack of matrices;
     - c7: `transposed` is given for a tensor that is neither a matrix nor a
-      stack of matrices, or for a stack with a slice in groups.
+      stack of matrices;
+    - c8: `slices_columns` is given for another tensor than a transposed stack
+      with a slice of consecutive columns.
 
     Example:
 
@@ -82,7 +87,8 @@ def MLLM_RegisterOp : MLLM_Op<"tensor.register", [
     Arg<OptionalAttr<StrAttr>, "name of the tensor in the checkpoint; absent if only the shape is known">:$source,
     Arg<OptionalAttr<I64Attr>, "number of heads whose stored row order is to be restored">:$rope_unpermute_heads,
     Arg<OptionalAttr<DenseI64ArrayAttr>, "first row of the parameter in the stored tensor, and number of rows of the stored tensor, possibly with the rows of a group and between the starts of groups; all rows if absent">:$slice,
-    Arg<UnitAttr, "whether the matrix is stored as [columns, rows]">:$transposed,
+    Arg<UnitAttr, "whether each matrix is stored as [columns, rows]">:$transposed,
+    Arg<UnitAttr, "whether the slice of a transposed stack is that of its columns">:$slices_columns,
     Arg<OptionalAttr<StrAttr>, "visibility of the symbol; public if absent">:$sym_visibility
   );
 

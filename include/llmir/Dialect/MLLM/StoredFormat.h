@@ -40,12 +40,13 @@ mlir::Type storedType(mlir::MLIRContext *context, llvm::ArrayRef<int64_t> shape,
                       TensorFormat format);
 
 /// Checks that a parameter of `shape` can be the rows from slice[0] on of a
-/// stored tensor with slice[1] rows, and stored as [columns, rows]
-/// (`transposed`). Returns an error message, or nullopt.
+/// stored tensor with slice[1] rows, or the columns with `slicesColumns`, and
+/// stored as [columns, rows] (`transposed`). Returns an error message, or
+/// nullopt.
 std::optional<std::string>
 problemOfStoredPlace(llvm::ArrayRef<int64_t> shape,
                      std::optional<llvm::ArrayRef<int64_t>> slice,
-                     bool transposed);
+                     bool transposed, bool slicesColumns);
 
 /// Sets the rows of a stored tensor that are a parameter from the `slice` of
 /// mllm.tensor.register.
