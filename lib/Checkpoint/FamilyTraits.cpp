@@ -98,6 +98,8 @@ static constexpr FamilyTraits table[] = {
          Is::HasOutputBias | Is::HasSoftCaps | Is::HasQKNorm |
          Is::HasLocalRotation | Is::LooksAhead,
      6},
+    {"gpt_oss", "gpt-oss",
+     Is::HasOutputBias | Is::HasExperts | Is::NormalizesExperts, 2},
 };
 
 const FamilyTraits *llmir::findModelType(std::string_view modelType) {

@@ -414,6 +414,7 @@ Status GGUFConfig::readYarn() {
   LLMIR_ASSIGN_OR_RETURN(
       factor, metadata.numberOr(key("rope.scaling.attn_factor"), usual));
   scaling.attentionFactor = static_cast<float>(factor);
+  scaling.truncatesBounds = config.architecture != "gpt-oss"; // Not a key.
   return Status::ok();
 }
 
@@ -519,6 +520,7 @@ void GGUFConfig::readTensorTraits() {
     config.tokenTypes = types->shape[0]; // The whole shape is checked later.
   config.qkNorm = has(Trait::HasQKNorm) && (config.architecture != "glm4moe" ||
                                             tensor("blk.0.attn_q_norm.weight"));
+  config.hasSinks = config.architecture == "gpt-oss";
   config.ropeFrequencyDivisors = tensor("rope_freqs.weight") != nullptr;
   config.adjacentPairRotation = has(Trait::PairsInGGUF);
   config.activation = has(Trait::UsesGELU)        ? Activation::GELUTanh

@@ -31,6 +31,10 @@ Status GGUFConfig::readExperts() {
       experts.sharedInnerSize = up->shape.front();
     experts.hasChoiceBias |= tensor(block + "exp_probs_b.bias") != nullptr;
   }
+  if (config.architecture == "gpt-oss") {
+    experts.hasBias = true;
+    experts.swigluLimit = 7; // Not a key.
+  }
   LLMIR_RETURN_IF_ERROR(readExpertGroups());
   return readExpertWeights();
 }

@@ -163,7 +163,7 @@ Status ModelKeys::addRope() {
   setCount("rope.scaling.original_context_length", scaling.originalContext);
   setNumber("rope.scaling.yarn_beta_fast", scaling.betaFast);
   setNumber("rope.scaling.yarn_beta_slow", scaling.betaSlow);
-  if (!scaling.truncatesBounds)
+  if (!scaling.truncatesBounds && config.architecture != "gpt-oss")
     return unsupported("'truncate' of the rotary scaling is false");
   const auto usual = static_cast<float>(yarnMagnitude(scaling.factor, 1));
   const auto factor = static_cast<float>(scaling.attentionFactor);

@@ -106,7 +106,6 @@ Status HuggingFaceConfig::readWindowPeriod(int64_t &period) const {
   return Status::ok();
 }
 
-/// Layers that are not rotated, by a list (SmolLM3).
 Status HuggingFaceConfig::readRotatedLayers() {
   if (!has(Trait::EveryFourthIsUnrotated))
     return Status::ok();

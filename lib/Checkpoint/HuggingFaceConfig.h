@@ -64,6 +64,7 @@ private:
   Status readRoutedExperts();
   Status readLimitedExperts();
   Status readExpertGroups();
+  Status readGptOss();
   Status readExpertLayers();
   Status readLayerTypesOfMLPs();
 

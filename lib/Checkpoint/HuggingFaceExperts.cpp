@@ -32,6 +32,7 @@ static constexpr ExpertKeys table[] = {
     {"deepseek_v2", "n_routed_experts", "moe_intermediate_size", false},
     {"deepseek_v3", "n_routed_experts", "moe_intermediate_size", true},
     {"glm4_moe_lite", "n_routed_experts", "moe_intermediate_size", true},
+    {"gpt_oss", "num_local_experts", "intermediate_size", true},
 };
 
 Status HuggingFaceConfig::readExperts() {
@@ -63,6 +64,8 @@ Status HuggingFaceConfig::readExperts() {
     LLMIR_RETURN_IF_ERROR(readLimitedExperts());
   else if (keys->count == "n_routed_experts")
     LLMIR_RETURN_IF_ERROR(readRoutedExperts());
+  if (keys->modelType == "gpt_oss")
+    LLMIR_RETURN_IF_ERROR(readGptOss());
   return readExpertLayers();
 }
 
@@ -134,6 +137,27 @@ Status HuggingFaceConfig::readExpertGroups() {
                        "is " + std::to_string(frequency) +
                            "; expected experts in every layer after the first "
                            "ones");
+  return Status::ok();
+}
+
+/// Biases, sinks and the clamped SwiGLU of gpt-oss, whose files have all keys
+/// for which other families have defaults.
+Status HuggingFaceConfig::readGptOss() {
+  config.hasSinks = true;
+  config.experts.hasBias = true;
+  LLMIR_RETURN_IF_ERROR(
+      readScale(config.experts.swigluLimit, "swiglu_limit", 7));
+  double alpha;
+  LLMIR_ASSIGN_OR_RETURN(alpha, json.numberOr("swiglu_alpha", 1.702));
+  if (alpha != 1.702)
+    return unsupported(json, "swiglu_alpha",
+                       "is " + describeJson(alpha) +
+                           "; the experts of gpt-oss models use 1.702");
+  for (const char *key : {"sliding_window", "rms_norm_eps", "head_dim"})
+    if (!json.has(key))
+      return json.failure(StatusCode::NotFound, key, "is missing");
+  if (!json.has("rope_scaling") && !json.has("rope_parameters"))
+    return json.failure(StatusCode::NotFound, "rope_scaling", "is missing");
   return Status::ok();
 }
 

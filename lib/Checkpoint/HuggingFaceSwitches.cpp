@@ -55,7 +55,9 @@ Status HuggingFaceConfig::readBiases() {
                     : config.architecture == "stablelm" ? "use_qkv_bias"
                                                         : "attention_bias";
   bool attention, output, mlp, qkNorm;
-  LLMIR_ASSIGN_OR_RETURN(attention, json.booleanOr(key, isNeoX));
+  LLMIR_ASSIGN_OR_RETURN(
+      attention,
+      json.booleanOr(key, isNeoX || config.architecture == "gpt-oss"));
   LLMIR_ASSIGN_OR_RETURN(output, json.booleanOr("attention_out_bias", false));
   LLMIR_ASSIGN_OR_RETURN(mlp, json.booleanOr("mlp_bias", false));
   LLMIR_ASSIGN_OR_RETURN(qkNorm, json.booleanOr("use_qk_norm", false));

@@ -69,13 +69,31 @@ Tensor HeadLinear::operator()(const Tensor &x) const {
       .one();
 }
 
+ExpertMatrices::ExpertMatrices(int64_t experts, int64_t in, int64_t out,
+                               const Storage &storage, const std::string &name,
+                               bool bias)
+    : matrices(*this, name, {experts, out, in}, storage) {
+  if (!bias)
+    return;
+  Storage ofBias = storage;
+  ofBias.isTransposed = false;
+  offsets.emplace(*this, name + "_bias", std::vector<int64_t>{experts, out, 1},
+                  ofBias);
+}
+
 Tensor Experts::operator()(const Tensor &x, const Tensor &chosen,
                            const Tensor &weights) const {
-  return mllm::Call("mllm.linalg.experts", {x, chosen, weights}, this)
-      .parameter("gate", gate)
-      .parameter("up", up)
-      .parameter("down", down)
-      .one();
+  mllm::Call call("mllm.linalg.experts", {x, chosen, weights}, this);
+  call.parameter("gate", gate.weight())
+      .parameter("up", up.weight())
+      .parameter("down", down.weight());
+  if (gate.bias())
+    call.parameter("gate_bias", *gate.bias())
+        .parameter("up_bias", *up.bias())
+        .parameter("down_bias", *down.bias());
+  if (swigluLimit > 0)
+    call.f64("swiglu_limit", swigluLimit);
+  return call.one();
 }
 
 Tensor RMSNorm::operator()(const Tensor &x) const {

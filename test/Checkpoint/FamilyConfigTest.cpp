@@ -406,6 +406,42 @@ TEST(FamilyConfigTest, RefusesBadLatentAttention) {
   }
 }
 
+/// The keys of gpt-oss.
+Json gptOss(const Json &patch) {
+  const Json yarn = {
+      {"rope_type", "yarn"}, {"factor", 32.0},
+      {"beta_fast", 32.0},   {"beta_slow", 1.0},
+      {"truncate", false},   {"original_max_position_embeddings", 4096}};
+  return patched(withExperts("gpt_oss", {{"sliding_window", 128},
+                                         {"swiglu_limit", 7.0},
+                                         {"rope_scaling", yarn}}),
+                 patch);
+}
+
+TEST(FamilyConfigTest, ReadsGptOss) {
+  auto config = read(gptOss({}));
+  ASSERT_TRUE(config) << config.status().message();
+  EXPECT_EQ(config->architecture, "gpt-oss");
+  EXPECT_TRUE(config->hasSinks && config->qkvBias);
+  EXPECT_TRUE(config->attentionOutputBias);
+  EXPECT_TRUE(config->experts.hasBias && config->experts.normalizes);
+  EXPECT_EQ(config->experts.swigluLimit, 7);
+  EXPECT_EQ(config->experts.innerSize, 8192);
+  EXPECT_FALSE(config->ropeScaling.truncatesBounds);
+  EXPECT_NEAR(config->ropeScaling.attentionFactor, 1.346574, 1e-6);
+  EXPECT_EQ(windows(*config), (std::vector<int64_t>{128, 0, 128, 0}));
+  for (const char *key : {"sliding_window", "rms_norm_eps", "head_dim",
+                          "rope_scaling", "num_local_experts"}) {
+    auto missing = read(gptOss({{key, "<absent>"}}));
+    ASSERT_FALSE(missing) << key;
+    EXPECT_EQ(missing.status().code(), StatusCode::NotFound);
+    EXPECT_NE(missing.status().message().find(key), std::string::npos);
+  }
+  auto alpha = read(gptOss({{"swiglu_alpha", 1.5}}));
+  ASSERT_FALSE(alpha);
+  EXPECT_EQ(alpha.status().code(), StatusCode::Unsupported);
+}
+
 TEST(FamilyConfigTest, RefusesBadExperts) {
   struct Case {
     const char *type;

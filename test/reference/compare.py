@@ -44,9 +44,9 @@ import make_experts
 import make_families
 import make_tiny
 from checks import Checks
-from checks_of_blocks import in_blocks, in_fp8
+from compare_experts import gpt_oss_bf16, gpt_oss_mxfp4, in_blocks, in_fp8, same_bits
 from model_command import Command, Failure, Skip
-from llmref import Model, compiled, formats, gguf_model, load, nmse, quantized, safetensors, top_two_margin
+from llmref import Model, compiled, formats, load, nmse, quantized, safetensors, top_two_margin
 from llmref.config import DESCRIBED_FAMILIES
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -170,13 +170,6 @@ def close(answer, exact, bound):
     return note
 
 
-def same_bits(a, b):
-    if a.tobytes() != b.tobytes():
-        raise Failure("%d of %d logits differ, nmse %.2e"
-                      % (np.count_nonzero(a != b), a.size, nmse(a, b)))
-    return "%d logits equal bit for bit" % a.size
-
-
 def f32_checks(command, report, temp, label, family, **options):
     """The checks of a model with float32 weights, in both containers: the directory with code for this CPU, the file
     with code for a lower level, which accumulates in the same order."""
@@ -253,26 +246,33 @@ def suite_experts(command, report, temp):
     described_families(command, report, temp, "experts", make_experts.FAMILIES)
     for number, gguf_type in enumerate(BLOCKS_OF_EXPERTS):
         family = ("mixtral", "qwen2_moe")[number % 2]
-        report.check("experts/%s %s" % (family, gguf_type), lambda: in_blocks(command, temp, family, gguf_type, TOKENS))
-    report.check("experts/deepseek_v3 q8_0", lambda: in_blocks(command, temp, "deepseek_v3", "q8_0", TOKENS))
-    report.check("experts/deepseek_v3 fp8", lambda: in_fp8(command, temp, "deepseek_v3", TOKENS))
+        report.check("experts/%s %s" % (family, gguf_type), lambda: in_blocks(command, temp, family, gguf_type))
+    report.check("experts/deepseek_v3 q8_0", lambda: in_blocks(command, temp, "deepseek_v3", "q8_0"))
+    report.check("experts/deepseek_v3 fp8", lambda: in_fp8(command, temp, "deepseek_v3"))
+    report.check("experts/gpt_oss MXFP4", lambda: gpt_oss_mxfp4(command, temp))
+    report.check("experts/gpt_oss bf16", lambda: gpt_oss_bf16(command, temp))
+    f32_checks(command, report, temp, "experts/gpt_oss longer than a step", "gpt_oss", tokens=613, max_positions=1024)
 
 
 def text_part(command, temp):
-    """Tensors have a prefix, those of the other parts are ignored, and config.json nests the text's."""
     config, weights = make_tiny.make("gemma3")
     ids = [int(i) for i in np.random.RandomState(0).randint(0, config.vocab, TOKENS)]
     folder = os.path.join(temp, "dense-gemma3-part")
+    write_part(folder, config, weights, "gemma3", "vision_tower.embedding.weight")
+    return close(command.logits(folder, ids), Model(config, weights).forward(ids), F32_BOUND)
+
+
+def write_part(folder, config, weights, model_type, other):
+    """Tensors have a prefix, those of the other parts are ignored, and config.json nests the text's."""
     make_tiny.write_hf(folder, config, weights)
     path = os.path.join(folder, "config.json")
     with open(path, encoding="utf-8") as stream:
         text = json.load(stream)
     with open(path, "w", encoding="utf-8") as stream:
-        json.dump({"model_type": "gemma3", "text_config": text, "vision_config": {}}, stream)
+        json.dump({"model_type": model_type, "text_config": text, "vision_config": {}}, stream)
     tensors = {"language_model." + name: formats.encode("f32", values) for name, values in weights.items()}
-    tensors["vision_tower.embedding.weight"] = formats.encode("f32", np.zeros((3, 4)))
+    tensors[other] = formats.encode("f32", np.zeros((3, 4)))
     safetensors.write_folder(folder, tensors, 1)
-    return close(command.logits(folder, ids), Model(config, weights).forward(ids), F32_BOUND)
 
 
 COMPANY = ("InOnePiece", "InPieces", "TokenByTokenAfterAPrompt", "FiveAtOnceInAnyOrder")

@@ -28,12 +28,18 @@ FAMILIES = {
                              qk_norm=False),
 }
 FAMILIES.update((name, _shape(**fields)) for name, fields in make_latent.FAMILIES.items())
+FAMILIES["gpt_oss"] = _shape("gpt_oss", layers=4, head_dim=24, window=20, full_every=2, experts_per_token=4,
+                             attention_bias=True, output_bias=True, swiglu_limit=7.0, rope_theta=1.5e5, rope_scaling={
+                                 "type": "yarn", "factor": 32.0, "original_max_position_embeddings": 64,
+                                 "beta_fast": 8.0, "beta_slow": 1.0, "truncate": False})
 for _family in ("qwen2_moe", "olmoe"):
     FAMILIES[_family]["normalizes"] = False
 
 CLASSES = {"mixtral": "Mixtral", "qwen2_moe": "Qwen2Moe", "qwen3_moe": "Qwen3Moe", "olmoe": "Olmoe",
-           "granitemoe": "GraniteMoe", "glm4_moe": "Glm4Moe"}
-ARCHITECTURES = {"mixtral": "llama", "qwen2_moe": "qwen2moe", "qwen3_moe": "qwen3moe", "glm4_moe": "glm4moe"}
+           "granitemoe": "GraniteMoe", "glm4_moe": "Glm4Moe", "gpt_oss": "GptOss",
+           "llama4_text": "Llama4"}
+ARCHITECTURES = {"mixtral": "llama", "qwen2_moe": "qwen2moe", "qwen3_moe": "qwen3moe", "glm4_moe": "glm4moe",
+                 "gpt_oss": "gpt-oss", "llama4_text": "llama4"}
 CLASSES.update(make_latent.CLASSES)
 ARCHITECTURES.update(make_latent.ARCHITECTURES)
 PERMUTED = ("mixtral", "granitemoe")
@@ -42,8 +48,17 @@ PERMUTED = ("mixtral", "granitemoe")
 def hf_keys(config):
     family = config.family
     common = {"num_experts_per_tok": config.experts_per_token, "attention_bias": config.attention_bias}
-    if family in ("mixtral", "granitemoe"):
+    if family == "gpt_oss":
+        common.update(swiglu_limit=config.swiglu_limit, head_dim=config.head_dim)
+    if family in ("mixtral", "granitemoe", "gpt_oss"):
         return dict(common, num_local_experts=config.experts, intermediate_size=config.expert_inner)
+    if family == "llama4_text":
+        return dict(common, num_local_experts=config.experts, intermediate_size=config.expert_inner,
+                    intermediate_size_mlp=config.intermediate, interleave_moe_layer_step=2, moe_layers=[
+                        i for i in range(config.layers) if i not in config.dense_layers],
+                    no_rope_layers=[int((i + 1) % 4 != 0) for i in range(config.layers)], use_qk_norm=config.qk_norm,
+                    attention_chunk_size=config.chunk, attn_temperature_tuning=4, attn_scale=config.query_growth,
+                    floor_scale=config.floor_scale)
     common["norm_topk_prob"] = config.normalizes
     if family == "olmoe":
         return dict(common, num_experts=config.experts, intermediate_size=config.expert_inner, clip_qkv=None)
@@ -63,7 +78,7 @@ def hf_keys(config):
 
 # GGUF
 
-NAMES = {"gate": "ffn_gate_inp", "router.layer": "ffn_gate_inp", "shared_expert_gate": "ffn_gate_inp_shexp",
+NAMES = {"gate": "ffn_gate_inp", "router.layer": "ffn_gate_inp", "router": "ffn_gate_inp", "shared_expert_gate": "ffn_gate_inp_shexp",
          "experts.w1": "ffn_gate_exps", "experts.w3": "ffn_up_exps", "experts.w2": "ffn_down_exps",
          "experts.gate_proj": "ffn_gate_exps", "experts.up_proj": "ffn_up_exps", "experts.down_proj": "ffn_down_exps",
          "output_linear": "ffn_down_exps"}
@@ -77,7 +92,7 @@ def stacked(weights):
     result = {}
     for name, values in weights.items():
         head, dot, rest = name.partition(".experts.")
-        if dot:
+        if dot and "." in rest:
             result.setdefault(head + dot + rest.split(".", 1)[1], []).append(values)
         else:
             result[name] = values
@@ -92,7 +107,11 @@ def gguf_tensors(config, block, rest, kind, values):
     module, _, inner = rest.partition(".")
     if kind == "e_score_correction_bias":
         return [(block + "exp_probs_b.bias", values)]
-    if module not in ("mlp", "block_sparse_moe"):
+    if kind == "sinks":
+        return [(block + "attn_sinks.weight", values)]
+    if rest in ("mlp.experts", "feed_forward.experts"):
+        return _stacks(block, kind, values, interleaved=rest.startswith("mlp"))
+    if module not in ("mlp", "block_sparse_moe", "feed_forward"):
         return []
     if inner == "input_linear":
         return [("%sffn_%s_exps.weight" % (block, part), half)
@@ -102,12 +121,31 @@ def gguf_tensors(config, block, rest, kind, values):
     return [("%s%s.%s" % (block, NAMES[inner], kind), values)] if inner in NAMES else []
 
 
+def _stacks(block, kind, values, interleaved):
+    """Of gpt-oss and Llama 4: [out, in], gate and up projections in tensors of their own."""
+    name, is_bias, _ = kind.partition("_bias")
+    suffix = ".bias" if is_bias else ".weight"
+    if not is_bias:
+        values = np.ascontiguousarray(values.swapaxes(1, 2))
+    if name == "down_proj":
+        return [(block + "ffn_down_exps" + suffix, values)]
+    halves = (values[:, 0::2], values[:, 1::2]) if interleaved else np.split(values, 2, axis=1)
+    return [("%sffn_%s_exps%s" % (block, part, suffix), np.ascontiguousarray(half))
+            for part, half in zip(("gate", "up"), halves)]
+
+
 def gguf_keys(config):
     keys = {"expert_count": ("u32", config.experts), "expert_used_count": ("u32", config.experts_per_token)}
     if config.family in ("mixtral", "olmoe", "granitemoe"):
         keys["feed_forward_length"] = ("u32", config.expert_inner)
         return keys
     keys["expert_feed_forward_length"] = ("u32", config.expert_inner)
+    if config.family == "gpt_oss":
+        keys["feed_forward_length"] = ("u32", config.expert_inner)
+    if config.family == "llama4_text":
+        keys.update({"interleave_moe_layer_step": ("u32", 2), "attention.chunk_size": ("u32", config.chunk),
+                     "attention.temperature_scale": ("f32", config.query_growth),
+                     "attention.temperature_length": ("u32", config.floor_scale)})
     if config.family == "qwen2_moe":
         keys["expert_shared_feed_forward_length"] = ("u32", config.shared_inner)
     keys.update(make_latent.gguf_keys(config))

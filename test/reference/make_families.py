@@ -78,6 +78,12 @@ def distribution(config, name, shape):
         return 0.0, 0.3
     if name.endswith("correction_bias"):
         return 0.0, 0.1
+    if name.endswith(("sinks", "down_proj_bias")):
+        return 0.0, 1.0
+    if name.endswith("gate_up_proj_bias"):
+        return 0.0, 4.0  # Many gates and values beyond the limit.
+    if module == "experts":  # [in, out]
+        return 0.0, (1.0 if name.endswith("gate_up_proj") else 0.1) / np.sqrt(shape[-2])
     if len(shape) == 1:
         is_last = name.startswith(("model.norm", "gpt_neox.final"))
         if is_last and config.tied:
@@ -146,7 +152,7 @@ def _switches(config):
 def _add_rope(data, config, is_new):
     scaling = dict(config.rope_scaling or {})
     kind = scaling.pop("type", "default")
-    if config.query_growth:
+    if config.query_growth and config.family == "ministral3":
         scaling["llama_4_scaling_beta"] = config.query_growth
     if config.family == "phi3":
         data["original_max_position_embeddings"] = scaling.pop("original_max_position_embeddings", 512)
@@ -171,7 +177,10 @@ def _add_windows(data, config, is_new):
     data["sliding_window"] = config.window
     if config.family == "smollm3":
         data.update(use_sliding_window=False, no_rope_layer_interval=4)
-    if is_new and config.family != "phi3":
+    if is_new and config.family == "llama4_text":
+        kinds = ("full_attention", "chunked_attention")
+        data["layer_types"] = [kinds[(i + 1) % 4 != 0] for i in range(config.layers)]
+    elif is_new and config.family != "phi3":
         kinds = ("full_attention", "sliding_attention")
         data["layer_types"] = [kinds[config.slides(i)] for i in range(config.layers)]
     elif config.full_every and config.family != "gemma2":
@@ -193,10 +202,11 @@ NAMES = {
     "pre_feedforward_layernorm": "ffn_norm", "attention_norm": "attn_norm", "ffn_norm": "ffn_norm",
     "attention.wo": "attn_output", "feed_forward.w1": "ffn_gate", "feed_forward.w3": "ffn_up",
     "feed_forward.w2": "ffn_down", "attention.query_key_value": "attn_qkv", "attention.dense": "attn_output",
-    "mlp.dense_h_to_4h": "ffn_up", "mlp.dense_4h_to_h": "ffn_down",
+    "mlp.dense_h_to_4h": "ffn_up", "mlp.dense_4h_to_h": "ffn_down", "feed_forward.gate_proj": "ffn_gate",
+    "feed_forward.up_proj": "ffn_up", "feed_forward.down_proj": "ffn_down",
 }
 # Where post_attention_layernorm normalizes the result of the attention, or is called so.
-AFTER_ATTENTION = ("glm4_moe", "gemma2", "gemma3_text", "olmo2", "olmo3", "exaone4", "seed_oss")
+AFTER_ATTENTION = ("glm4_moe", "gpt_oss", "gemma2", "gemma3_text", "olmo2", "olmo3", "exaone4", "seed_oss")
 TOP_NAMES = {"model.embed_tokens": "token_embd", "model.tok_embeddings": "token_embd",
              "gpt_neox.embed_in": "token_embd", "model.norm": "output_norm",
              "gpt_neox.final_layer_norm": "output_norm", "lm_head": "output", "output": "output",

@@ -22,7 +22,7 @@ def check_dense_families(_):
     """Chunks give the logits of the whole prompt; every tensor and every option has a clear effect."""
     options = ("window", "full_every", "local_theta", "rotary_dim", "attention_scale", "attention_softcap",
                "final_softcap", "embedding_scale", "residual_scale", "logit_scale", "query_growth", "rope_theta",
-               "routed_scale")
+               "routed_scale", "swiglu_limit", "chunk", "floor_scale")
     for family in list(make_families.FAMILIES) + list(make_experts.FAMILIES):
         config, weights = make_tiny.make(family, 3)
         model, ids = Model(config, weights), [int(i) for i in np.random.RandomState(7).randint(0, config.vocab, 40)]

@@ -32,7 +32,7 @@ struct RopeScaling {
   enum Kind { Default, Linear, Llama3, Yarn, LongRope };
   Kind kind = Default;
   double factor = 1.0;         ///< Linear, Llama3, Yarn.
-  double lowFreqFactor = 1.0;  ///< Llama3; below highFreqFactor.
+  double lowFreqFactor = 1.0;  ///< Llama3; up to highFreqFactor.
   double highFreqFactor = 4.0; ///< Llama3.
   int64_t originalContext = 0; ///< Llama3, Yarn, LongRope: tokens.
   /// Yarn: pairs with more rotations than this in the original context keep
@@ -51,6 +51,9 @@ struct LayerAttention {
   enum Rotation { Global, Local, None };
   /// The number of tokens, including itself, that a token attends to; 0: all.
   int64_t window = 0;
+  /// The window begins at the last multiple of its size up to the token: tokens
+  /// do not attend across the borders of chunks.
+  bool isChunked = false;
   Rotation rotation = Global;
 };
 
@@ -68,6 +71,12 @@ struct ExpertsConfig {
   double scale = 1.0;      ///< and then multiplied by this.
   /// The choice, not the weights, is by scores plus a bias of each expert.
   bool hasChoiceBias = false;
+  /// The weight of a token's only expert multiplies its input, not its result.
+  bool weighsInputs = false;
+  bool hasBias = false; ///< The router and all matrices have biases.
+  /// Of the clamped SwiGLU: of a gate g and an up projection u, it is
+  /// g' sigmoid(1.702 g') (u' + 1) with g' up to the limit and u' within it.
+  double swigluLimit = 0.0; ///< 0: silu(g) u.
   /// Experts are chosen from `groupsPerToken` of so many groups of equal size:
   /// those with the greatest sum of their `groupScores` greatest scores.
   int64_t groups = 1, groupsPerToken = 1, groupScores = 2;
@@ -154,9 +163,11 @@ struct ModelConfig {
   double residualScale = 1.0; ///< Of what a block adds to the residual stream.
   double logitScale = 1.0;
   /// Queries at position p are multiplied by
-  /// 1 + queryGrowth * ln(1 + floor(p / queryGrowthContext)).
+  /// 1 + queryGrowth * ln(1 + floor(p / queryGrowthContext)); with
+  /// growsUnrotated, only in layers without rotation, and p counts from 1.
   double queryGrowth = 0.0;
   int64_t queryGrowthContext = 1;
+  bool growsUnrotated = false;
 
   Activation activation = Activation::SiLU;
   /// Folders: the text part of a multimodal model, whose other parts are
@@ -166,7 +177,11 @@ struct ModelConfig {
   bool qkvBias = false;
   bool attentionOutputBias = false;
   bool mlpBias = false;
-  bool qkNorm = false; ///< Norms of q and k before rotation.
+  bool qkNorm = false;   ///< Norms of q and k before rotation.
+  bool hasSinks = false; ///< A score of each head without a key.
+  /// In layers with rotation, heads of q and k are divided by their root mean
+  /// squares after it.
+  bool normalizesRotated = false;
   /// Attention and MLP have the same input: x + attention(x) + mlp(x).
   bool parallelResidual = false;
   bool normUnitOffset = false; ///< Norms scale by 1 + weight.

@@ -53,6 +53,9 @@ protected:
   }
   /// q, k, v: heads in layout() -> [(B,) T, numHeads * headDim]
   Tensor attend(const Tensor &q, const Tensor &k, const Tensor &v) const;
+  /// The same with sinks [numHeads], which the explicit form does not have.
+  Tensor attend(const Tensor &q, const Tensor &k, const Tensor &v,
+                const Tensor &sinks) const;
 
 private:
   Tensor stepByStep(const Tensor &q, const Tensor &k, const Tensor &v) const;

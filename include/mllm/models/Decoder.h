@@ -56,6 +56,8 @@ struct DecoderNames {
   std::string router = "gate";
   std::string expertGate = "experts.gate_proj", expertUp = "experts.up_proj",
               expertDown = "experts.down_proj";
+  /// Of their parameters: of gate and up projections, and of down projections.
+  std::string expertOpening = "weight", expertClosing = "weight";
   std::string shared = "shared_expert"; ///< The MLP of all tokens.
   /// The factor of its result; empty: none.
   std::string sharedGate = {};
@@ -94,8 +96,12 @@ struct DecoderForm {
     Numbered, ///< A tensor per matrix: "experts.3.up_proj".
     /// Stacks; gate and up projections are one, gate first.
     Stacked,
+    /// Stacks; of the rows of gate and up projections, gate and up alternate.
+    Interleaved,
   };
   Experts experts = Experts::Numbered;
+  /// Folders: stacks of matrices are [experts, in, out], unless in blocks.
+  bool transposesExperts = false;
   AttentionForm form = AttentionForm::Fused;
 };
 
@@ -138,6 +144,7 @@ private:
   nn::Linear query, key, value, output;
   std::optional<nn::RMSNorm> queryNorm, keyNorm;
   std::optional<nn::RoPE> rope;
+  std::optional<nn::Param> sinks;
 };
 
 /// Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434): what a token

@@ -75,25 +75,33 @@ private:
   Parameter matrices;
 };
 
-/// The matrices of a mixture's experts.
+/// The matrices of a mixture's experts, and possibly their biases.
 class ExpertMatrices : public Layer {
 public:
+  /// `name`: of the parameter with the matrices; that of the biases is
+  /// name + "_bias".
   ExpertMatrices(int64_t experts, int64_t in, int64_t out,
-                 const Storage &storage)
-      : matrices(*this, "weight", {experts, out, in}, storage) {}
+                 const Storage &storage, const std::string &name = "weight",
+                 bool bias = false);
 
   const Parameter &weight() const { return matrices; }
+  const std::optional<Parameter> &bias() const { return offsets; }
 
 private:
   Parameter matrices;
+  std::optional<Parameter> offsets;
 };
 
-/// The weighted sum of down(silu(gate x) * up x) over the chosen experts.
+/// The weighted sum of down(silu(gate x) * up x) over the chosen experts; each
+/// product may have a bias.
 class Experts : public Layer {
 public:
-  Experts(const ExpertMatrices &gate, const ExpertMatrices &up,
-          const ExpertMatrices &down)
-      : gate(gate.weight()), up(up.weight()), down(down.weight()) {}
+  /// All matrices or none have biases. `swigluLimit`: of the clamped SwiGLU in
+  /// place of silu(gate x) * up x (see mllm.linalg.experts); 0: none.
+  Experts(ExpertMatrices gate, ExpertMatrices up, ExpertMatrices down,
+          double swigluLimit = 0)
+      : gate(std::move(gate)), up(std::move(up)), down(std::move(down)),
+        swigluLimit(swigluLimit) {}
 
   /// x […, hidden], the experts of each row […, k] and their weights […, k]
   /// -> shape of x
@@ -101,7 +109,8 @@ public:
                     const Tensor &weights) const;
 
 private:
-  Parameter gate, up, down;
+  ExpertMatrices gate, up, down;
+  double swigluLimit;
 };
 
 /// x / sqrt(mean(x^2) + eps) * weight, over the last dimension; with
@@ -157,6 +166,9 @@ class Param : public Layer {
 public:
   Param(std::string name, std::vector<int64_t> shape, Storage storage = {})
       : values(*this, std::move(name), std::move(shape), storage) {}
+  /// The parameter of `owner`, a module that has parameters of its own.
+  Param(const Component &owner, std::string name, std::vector<int64_t> shape)
+      : values(owner, std::move(name), std::move(shape)) {}
 
   Tensor operator()() const;
 

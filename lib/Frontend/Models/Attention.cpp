@@ -51,9 +51,10 @@ CausalAttention::CausalAttention(const DecoderConfig &config,
                                                                : 0)),
       mask(reg<nn::CausalMask>("mask", config.attentionOf(layer).window)),
       softmax(reg<nn::Softmax>("softmax", -1)) {
-  if (const int64_t window = config.attentionOf(layer).window)
-    overWindow =
-        reg<nn::FlashAttention2SwaSink>("attention", scale, window, softCap);
+  const llmir::LayerAttention own = config.attentionOf(layer);
+  if (own.window > 0 || config.hasSinks)
+    overWindow = reg<nn::FlashAttention2SwaSink>("attention", scale, own.window,
+                                                 softCap, own.isChunked);
   else
     overAll = reg<nn::FlashAttention2>("attention", scale,
                                        /*causal=*/!isBidirectional, softCap);
@@ -85,6 +86,13 @@ Tensor CausalAttention::attend(const Tensor &q, const Tensor &k,
   Tensor mixed =
       overWindow ? (*overWindow)(q, keys, values) : (*overAll)(q, keys, values);
   return mixed.view({kSymbolic, numHeads * headDim});
+}
+
+Tensor CausalAttention::attend(const Tensor &q, const Tensor &k,
+                               const Tensor &v, const Tensor &sinks) const {
+  auto [keys, values] = kvCache(k, v);
+  return (*overWindow)(q, keys, values, sinks)
+      .view({kSymbolic, numHeads * headDim});
 }
 
 Tensor CausalAttention::stepByStep(const Tensor &q, const Tensor &k,

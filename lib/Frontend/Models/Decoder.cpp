@@ -108,6 +108,9 @@ DecoderAttention::DecoderAttention(const DecoderConfig &config,
            !config.learnedPositions)
     rope = reg<nn::RoPE>("rotary_emb", config.ropeFrequencies,
                          config.ropeScaling.attentionFactor, layout());
+  if (config.hasSinks)
+    sinks =
+        reg<nn::Param>("sinks", *this, "sinks", std::vector<int64_t>{numHeads});
   if (form.qkNorm == DecoderForm::QKNorm::None)
     return;
   auto makeNorm = [&](const std::string &name, int64_t heads) {
@@ -141,7 +144,7 @@ DecoderAttention::forwardAll(const std::vector<Tensor> &inputs) {
   }
   if (inputs.size() > 1)
     q = q * inputs[1];
-  return {output(attend(q, k, v))};
+  return {output(sinks ? attend(q, k, v, (*sinks)()) : attend(q, k, v))};
 }
 
 //===----------------------------------------------------------------------===//
@@ -197,12 +200,19 @@ Tensor DecoderMLP::forward(const Tensor &x) {
 static nn::Storage storedExperts(const DecoderConfig &config,
                                  const DecoderForm &form, int64_t part) {
   nn::Storage storage;
+  storage.isTransposed = form.transposesExperts;
   storage.isNumbered = form.experts == DecoderForm::Experts::Numbered;
-  if (!storage.isNumbered && part < 2) {
+  if (storage.isNumbered || part == 2)
+    return storage;
+  storage.place.rows = 2 * config.experts.innerSize;
+  if (form.experts == DecoderForm::Experts::Interleaved) {
+    storage.place.first = part;
+    storage.place.groupRows = 1;
+    storage.place.groupStride = 2;
+  } else {
     storage.place.first = part * config.experts.innerSize;
-    storage.place.rows = 2 * config.experts.innerSize;
-    storage.placeInGGUF = nn::StoredPlace();
   }
+  storage.placeInGGUF = nn::StoredPlace();
   return storage;
 }
 
@@ -210,17 +220,21 @@ DecoderMixture::DecoderMixture(const DecoderConfig &config,
                                const DecoderForm &form)
     : config(config.experts),
       router(reg<nn::Linear>(form.names.router, config.hiddenSize,
-                             config.experts.count, /*bias=*/false)),
-      gate(reg<nn::ExpertMatrices>(form.names.expertGate, config.experts.count,
-                                   config.hiddenSize, config.experts.innerSize,
-                                   storedExperts(config, form, 0))),
-      up(reg<nn::ExpertMatrices>(form.names.expertUp, config.experts.count,
-                                 config.hiddenSize, config.experts.innerSize,
-                                 storedExperts(config, form, 1))),
-      down(reg<nn::ExpertMatrices>(form.names.expertDown, config.experts.count,
-                                   config.experts.innerSize, config.hiddenSize,
-                                   storedExperts(config, form, 2))),
-      experts(reg<nn::Experts>("experts", gate, up, down)) {
+                             config.experts.count, config.experts.hasBias)),
+      gate(reg<nn::ExpertMatrices>(
+          form.names.expertGate, config.experts.count, config.hiddenSize,
+          config.experts.innerSize, storedExperts(config, form, 0),
+          form.names.expertOpening, config.experts.hasBias)),
+      up(reg<nn::ExpertMatrices>(
+          form.names.expertUp, config.experts.count, config.hiddenSize,
+          config.experts.innerSize, storedExperts(config, form, 1),
+          form.names.expertOpening, config.experts.hasBias)),
+      down(reg<nn::ExpertMatrices>(
+          form.names.expertDown, config.experts.count, config.experts.innerSize,
+          config.hiddenSize, storedExperts(config, form, 2),
+          form.names.expertClosing, config.experts.hasBias)),
+      experts(reg<nn::Experts>("experts", gate, up, down,
+                               config.experts.swigluLimit)) {
   if (config.experts.hasChoiceBias)
     choiceBias = reg<nn::Param>(form.names.router, "e_score_correction_bias",
                                 std::vector<int64_t>{config.experts.count});

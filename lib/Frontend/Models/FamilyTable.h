@@ -30,6 +30,7 @@ extern const ModelFamily glm4Family;
 extern const ModelFamily glm4MoEFamily;
 extern const ModelFamily gpt2Family;
 extern const ModelFamily gptNeoXFamily;
+extern const ModelFamily gptOssFamily;
 extern const ModelFamily graniteFamily;
 extern const ModelFamily graniteMoEFamily;
 extern const ModelFamily internLM2Family;

@@ -13,7 +13,8 @@ DENSE_FAMILIES = ("cohere", "cohere2", "exaone4", "gemma", "gemma2", "gemma3_tex
                   "smollm3", "stablelm")
 
 LATENT_FAMILIES = ("deepseek_v2", "deepseek_v3", "glm4_moe_lite")
-EXPERT_FAMILIES = LATENT_FAMILIES + ("glm4_moe", "granitemoe", "mixtral", "olmoe", "qwen2_moe", "qwen3_moe")
+EXPERT_FAMILIES = LATENT_FAMILIES + ("glm4_moe", "gpt_oss", "granitemoe", "llama4_text", "mixtral", "olmoe", "qwen2_moe",
+                                     "qwen3_moe")
 # Of families.py and experts.py.
 DESCRIBED_FAMILIES = DENSE_FAMILIES + EXPERT_FAMILIES
 
@@ -60,6 +61,8 @@ class Config(object):
     routed_scale            factor of the weights
     groups, groups_per_token    experts are chosen from some of the groups
     qk_norm                 heads of queries and keys are normalized
+    swiglu_limit            of the clamped SwiGLU of gpt_oss
+    chunk, floor_scale      of llama4_text: tokens of a chunk of attention, and of a step of the scales of queries
 
     Of those in latent.py:
     kv_rank, q_rank         elements of the latents of keys and values, and of queries; q_rank 0: there are none
@@ -77,6 +80,7 @@ class Config(object):
         self.dense_layers, self.normalizes, self.routed_scale = (), False, 1.0
         self.groups, self.groups_per_token, self.qk_norm = 1, 1, True
         self.kv_rank = self.q_rank = self.value_dim = 0
+        self.swiglu_limit, self.chunk, self.floor_scale = 0.0, 0, 0
         self.rope_theta = self.rope_scaling = self.bos = None
         self.eos = []
         self.__dict__.update(fields)

@@ -183,5 +183,91 @@ class Glm4MoE(Qwen3MoE):
         return chosen, weights * config.routed_scale
 
 
+class GptOss(GraniteMoE):
+    """Biases everywhere, sinks in the attention, and a clamped SwiGLU. Matrices of experts are [in, out]; of the
+    columns of gate and up projections, gate and up alternate."""
+
+    mixture, router = "mlp.", "router"
+
+    @classmethod
+    def add_attention(cls, shapes, layer, config):
+        super().add_attention(shapes, layer, config)
+        shapes[layer + "self_attn.sinks"] = (config.heads,)
+
+    @classmethod
+    def add_experts(cls, shapes, prefix, config):
+        shapes[prefix + "router.bias"] = (config.experts,)
+        for name, rows, columns in (("gate_up_proj", config.hidden, 2 * config.expert_inner),
+                                    ("down_proj", config.expert_inner, config.hidden)):
+            shapes[prefix + "experts." + name] = (config.experts, rows, columns)
+            shapes[prefix + "experts." + name + "_bias"] = (config.experts, columns)
+
+    def expert(self, prefix, e, x):
+        def product(name, x):
+            name = prefix + "experts." + name
+            return x @ self.weights[name][e] + self.weights[name + "_bias"][e]
+
+        opened, limit = product("gate_up_proj", x), self.config.swiglu_limit
+        gate, up = np.minimum(opened[::2], limit), np.clip(opened[1::2], -limit, limit)
+        return product("down_proj", gate * sigmoid(1.702 * gate) * (up + 1))
+
+
+class Llama4(Sparse):
+    """Every fourth layer neither rotates nor attends in chunks, and scales its queries; in the others, queries and keys
+    are divided by their root mean squares after rotation. A token has one expert, whose input is scaled, and an MLP
+    that all tokens share. Matrices of experts are [in, out], gate and up projections side by side."""
+
+    mixture, router, shared, pairing = "feed_forward.", "router", "shared_expert", "adjacent"
+
+    def is_full(self, i):
+        return (i + 1) % 4 == 0
+
+    def rotation(self, i):
+        return None if self.is_full(i) else super().rotation(i)
+
+    def chunk(self, i):
+        return None if self.is_full(i) else self.config.chunk
+
+    def rotated(self, i, x, positions):
+        x = super().rotated(i, x, positions)
+        if self.is_full(i) or not self.config.qk_norm:
+            return x
+        return x / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + self.config.rms_eps)
+
+    def query_factors(self, i, positions):
+        if not self.is_full(i):
+            return np.ones(len(positions))
+        return 1 + self.config.query_growth * np.log1p(np.floor((positions + 1) / self.config.floor_scale))
+
+    @classmethod
+    def add_mlp(cls, shapes, layer, config):
+        if int(layer.split(".")[2]) not in config.dense_layers:
+            Sparse.add_mlp.__func__(cls, shapes, layer, config)
+            return
+        for name, rows, columns in (("gate", config.intermediate, config.hidden),
+                                    ("up", config.intermediate, config.hidden),
+                                    ("down", config.hidden, config.intermediate)):
+            cls.add_linear(shapes, "%sfeed_forward.%s_proj" % (layer, name), rows, columns)
+
+    @classmethod
+    def add_experts(cls, shapes, prefix, config):
+        shapes[prefix + "experts.gate_up_proj"] = (config.experts, config.hidden, 2 * config.expert_inner)
+        shapes[prefix + "experts.down_proj"] = (config.experts, config.expert_inner, config.hidden)
+
+    def mlp(self, layer, x):
+        prefix = layer + self.mixture
+        if int(layer.split(".")[2]) in self.config.dense_layers:
+            inner = ops.silu_mul(self.linear(prefix + "gate_proj", x), self.linear(prefix + "up_proj", x))
+            return self.linear(prefix + "down_proj", inner)
+        logits = self.linear(prefix + self.router, x)
+        chosen = logits.argmax(axis=-1)
+        result = self.shared_mlp(prefix, x)
+        for t, e in enumerate(chosen):
+            opened = (x[t] * sigmoid(logits[t, e])) @ self.weights[prefix + "experts.gate_up_proj"][e]
+            gate, up = np.split(opened, 2)
+            result[t] += ops.silu_mul(gate, up) @ self.weights[prefix + "experts.down_proj"][e]
+        return result
+
+
 CLASSES = dict(families.FAMILIES, mixtral=Sparse, qwen2_moe=Qwen2MoE, qwen3_moe=Qwen3MoE, olmoe=OLMoE,
-               granitemoe=GraniteMoE, glm4_moe=Glm4MoE)
+               granitemoe=GraniteMoE, glm4_moe=Glm4MoE, gpt_oss=GptOss, llama4_text=Llama4)

@@ -23,8 +23,10 @@ def yarn_frequencies(dim, theta, scaling):
     def pair(rotations):
         return dim * math.log(length / (rotations * 2 * math.pi)) / (2 * math.log(theta))
 
-    low = max(math.floor(pair(scaling.get("beta_fast", 32))), 0)
-    high = min(math.ceil(pair(scaling.get("beta_slow", 1))), dim - 1)
+    low, high = pair(scaling.get("beta_fast", 32)), pair(scaling.get("beta_slow", 1))
+    if scaling.get("truncate", True):
+        low, high = math.floor(low), math.ceil(high)
+    low, high = max(low, 0), min(high, dim - 1)
     share = np.clip((np.arange(dim // 2) - low) / max(high - low, 0.001), 0, 1)
     return plain / scaling["factor"] * share + plain * (1 - share)
 
@@ -44,9 +46,9 @@ def gelu_exact(x):
     return 0.5 * x * (1 + np.vectorize(math.erf)(x / math.sqrt(2)))
 
 
-def attention(q, k, v, scale, window=None, cap=None):
-    """Causal grouped-query attention, as ops.attention, of a token to the `window` last tokens up to itself;
-    scores s become cap tanh(s / cap)."""
+def attention(q, k, v, scale, window=None, cap=None, sinks=None, chunk=None):
+    """Causal grouped-query attention, as ops.attention, of a token to the `window` last tokens up to itself, or to
+    those of its chunk; scores s become cap tanh(s / cap). The sink of a head is a score without a value."""
     tokens, heads, _ = q.shape
     length, kv_heads = k.shape[:2]
     own = np.arange(length - tokens, length)[:, None]
@@ -54,13 +56,18 @@ def attention(q, k, v, scale, window=None, cap=None):
     seen = key <= own
     if window:
         seen &= key > own - window
+    if chunk:
+        seen &= key // chunk == own // chunk
     out = np.empty((tokens, heads, v.shape[-1]))
     for h in range(heads):
         g = h * kv_heads // heads
         scores = q[:, h] @ k[:, g].T * scale
         if cap:
             scores = cap * np.tanh(scores / cap)
-        out[:, h] = ops.softmax(np.where(seen, scores, -np.inf)) @ v[:, g]
+        scores = np.where(seen, scores, -np.inf)
+        if sinks is not None:
+            scores = np.concatenate([scores, np.full((tokens, 1), sinks[h])], axis=-1)
+        out[:, h] = ops.softmax(scores)[:, :length] @ v[:, g]
     return out
 
 
@@ -164,14 +171,25 @@ class Dense(Model):
         config = self.config
         q, k, v = self.heads(i, layer, x)
         q, k = (self.rotated(i, each, positions) for each in (q, k))
-        if config.query_growth:
-            turns = positions // config.rope_scaling["original_max_position_embeddings"]
-            q = q * (1 + config.query_growth * np.log(1 + turns))[:, None, None]
+        q = q * self.query_factors(i, positions)[:, None, None]
         keys, values = cache.append(i, k, v)
         window = config.window if config.slides(i) else None
         scale = config.attention_scale or config.head_dim ** -0.5
-        mixed = attention(q, keys, values, scale, window, config.attention_softcap)
+        mixed = attention(q, keys, values, scale, window, config.attention_softcap,
+                          self.weights.get(layer + "self_attn.sinks"), self.chunk(i))
         return self.linear(layer + self.output, mixed.reshape(len(x), -1))
+
+    def query_factors(self, i, positions):
+        """Of the queries of a layer at these positions."""
+        config = self.config
+        if not config.query_growth:
+            return np.ones(len(positions))
+        turns = positions // config.rope_scaling["original_max_position_embeddings"]
+        return 1 + config.query_growth * np.log(1 + turns)
+
+    def chunk(self, i):
+        """The size of the chunks within which the tokens of a layer attend, or None."""
+        return None
 
     def rotation(self, i):
         """-> (frequencies, factor of cosines and sines) of a layer, or None."""

@@ -28,7 +28,7 @@ def tensor_format(config, name, shape, file_type, pure=False):
     Norms, biases and tables of positions are f32. The matrix of the output projection (the embedding table if tied)
     is Q6_K in files of fewer than 8 bits, as in llama.cpp, unless the file is `pure`. Rows that are
     not a multiple of super-blocks are q8_0, and those that are not a multiple of blocks f16."""
-    if len(shape) == 1 or name.endswith("wpe.weight"):
+    if len(shape) == 1 or name.endswith(("wpe.weight", "_bias")):
         return "f32"
     if file_type not in SIZES and file_type not in ("q4_k_m", "mix"):
         return file_type

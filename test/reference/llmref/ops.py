@@ -70,7 +70,7 @@ def llama3_divisors(frequencies, scaling):
     factor, low, high = (float(scaling[key])
                          for key in ("factor", "low_freq_factor", "high_freq_factor"))
     turns = scaling["original_max_position_embeddings"] * frequencies / (2 * np.pi)  # L / w
-    t = (turns - low) / (high - low)
+    t = (turns - low) / (high - low or 1.0)
     between = 1.0 / ((1.0 - t) / factor + t)
     return np.where(turns < low, factor, np.where(turns > high, 1.0, between))
 

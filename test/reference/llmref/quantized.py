@@ -13,6 +13,7 @@ import json
 import numpy as np
 
 from .formats import Tensor, round_to
+from .formats import encode as encode_blocks
 
 CONFIGS = {
     "gptq": {"quant_method": "gptq", "bits": 4, "group_size": 128, "desc_act": False, "sym": False},
@@ -29,6 +30,18 @@ CONFIGS = {
 # The quantiles of a normal distribution, scaled to [-1, 1]; any table serves, since it is stored.
 NF4 = np.array([-1.0, -0.6962, -0.5251, -0.3949, -0.2844, -0.1848, -0.0911, 0.0,
                 0.0796, 0.1609, 0.2461, 0.3379, 0.4407, 0.5626, 0.7230, 1.0], np.float32)
+
+
+def mxfp4(matrices):
+    """Matrices [E, N, K] -> ({suffix of their name: Tensor}, values, blocks as in GGUF), as in gpt-oss's directories:
+    element 2i of a block is in the low half of byte i, element 2i + 1 in the high one."""
+    stored = encode_blocks("mxfp4", matrices)
+    count, rows, columns = matrices.shape
+    blocks = np.frombuffer(stored.data, np.uint8).reshape(count, rows, columns // 32, 17)
+    codes = np.concatenate([blocks[..., 1:] & 15, blocks[..., 1:] >> 4], axis=-1)  # 0 to 15, then 16 to 31
+    pairs = codes[..., 0::2] | codes[..., 1::2] << 4
+    return ({"_blocks": _tensor("u8", pairs, "u1"), "_scales": _tensor("u8", blocks[..., 0], "u1")}, stored.values(),
+            stored)
 
 
 def encode(method, matrix):
