@@ -176,10 +176,10 @@ static Status checkRope(const ModelConfig &config,
                    "is " + text(scaling.lowFreqFactor) +
                        "; expected a positive number");
   if (!positive(scaling.highFreqFactor) ||
-      scaling.highFreqFactor <= scaling.lowFreqFactor)
+      scaling.highFreqFactor < scaling.lowFreqFactor)
     return failure(StatusCode::InvalidFile, names.highFreqFactor,
                    "is " + text(scaling.highFreqFactor) +
-                       "; expected a number above '" + names.lowFreqFactor +
+                       "; expected at least '" + names.lowFreqFactor +
                        "', which is " + text(scaling.lowFreqFactor));
   return Status::ok();
 }

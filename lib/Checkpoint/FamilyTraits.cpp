@@ -100,6 +100,8 @@ static constexpr FamilyTraits table[] = {
      6},
     {"gpt_oss", "gpt-oss",
      Is::HasOutputBias | Is::HasExperts | Is::NormalizesExperts, 2},
+    {"llama4_text", "llama4",
+     Is::PairsInFolder | Is::PairsInGGUF | Is::HasOutputBias | Is::HasExperts},
 };
 
 const FamilyTraits *llmir::findModelType(std::string_view modelType) {

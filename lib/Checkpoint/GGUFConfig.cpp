@@ -188,7 +188,49 @@ Status GGUFConfig::readScales() {
 // Layers
 //===----------------------------------------------------------------------===//
 
+/// Llama 4: chunks, whose size has a key in some converters' files only, in
+/// layers with rotation; a window of 0 means none. The other layers, every
+/// fourth one, scale their queries.
+Status GGUFConfig::readChunkedLayers() {
+  int64_t chunk, window;
+  LLMIR_ASSIGN_OR_RETURN(chunk, metadata.integerOr(key("attention.chunk_size"),
+                                                   8192, 1, maxContext));
+  LLMIR_ASSIGN_OR_RETURN(window,
+                         metadata.integerOr(key("attention.sliding_window"),
+                                            chunk, 0, maxContext));
+  if (window != 0 && window != chunk)
+    return unsupported(key("attention.sliding_window"),
+                       "is " + std::to_string(window) +
+                           ", but llama4 models attend in chunks of " +
+                           std::to_string(chunk));
+  config.layers.resize(static_cast<size_t>(config.numLayers));
+  for (size_t i = 0; i < config.layers.size(); ++i) {
+    LayerAttention &layer = config.layers[i];
+    if (i % 4 == 3) {
+      layer.rotation = LayerAttention::None;
+    } else if (window > 0 && chunk < config.contextLength) {
+      layer.window = chunk;
+      layer.isChunked = true;
+    }
+  }
+  config.queryGrowth = static_cast<float>(0.1);
+  LLMIR_RETURN_IF_ERROR(
+      readScale(config.queryGrowth, "attention.temperature_scale"));
+  LLMIR_ASSIGN_OR_RETURN(config.queryGrowthContext,
+                         metadata.integerOr(key("attention.temperature_length"),
+                                            8192, 1, maxContext));
+  config.growsUnrotated = true;
+  // Not a key: the models with 128 experts have no such norms.
+  int64_t experts;
+  LLMIR_ASSIGN_OR_RETURN(experts,
+                         metadata.integerOr(key("expert_count"), 0, 0));
+  config.normalizesRotated = experts != 128;
+  return Status::ok();
+}
+
 Status GGUFConfig::readLayers() {
+  if (config.architecture == "llama4")
+    return readChunkedLayers();
   int64_t window;
   LLMIR_ASSIGN_OR_RETURN(
       window,

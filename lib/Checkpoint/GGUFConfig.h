@@ -38,6 +38,7 @@ private:
   Status readScales();
   Status readScale(double &target, const char *name) const;
   Status readLayers();
+  Status readChunkedLayers();
   Status readWindowedLayers(std::vector<bool> &windowed) const;
   Status readHeads();
   Status checkGPT2Heads() const;

@@ -35,6 +35,13 @@ Status GGUFConfig::readExperts() {
     experts.hasBias = true;
     experts.swigluLimit = 7; // Not a key.
   }
+  if (config.architecture == "llama4") {
+    experts.weighsInputs = true;
+    if (experts.perToken != 1)
+      return unsupported(key("expert_used_count"),
+                         "is " + std::to_string(experts.perToken) +
+                             "; llama4 models choose one expert for a token");
+  }
   LLMIR_RETURN_IF_ERROR(readExpertGroups());
   return readExpertWeights();
 }
@@ -63,7 +70,9 @@ Status GGUFConfig::readExpertWeights() {
   ExpertsConfig &experts = config.experts;
   const std::string gating = key("expert_gating_func");
   int64_t function;
-  LLMIR_ASSIGN_OR_RETURN(function, metadata.integerOr(gating, 0));
+  LLMIR_ASSIGN_OR_RETURN(
+      function,
+      metadata.integerOr(gating, config.architecture == "llama4" ? 2 : 0));
   // DeepSeek-V2 and later models have one architecture, and early files of the
   // latter lack the key. Only their choice has a bias.
   if (function == 0 && has(Trait::HasLatents) && experts.hasChoiceBias)

@@ -20,6 +20,8 @@ static constexpr const char *supportedRopeTypes =
 //===----------------------------------------------------------------------===//
 
 Status HuggingFaceConfig::readLayers() {
+  if (config.architecture == "llama4")
+    return readChunkedLayers();
   int64_t window = 0;
   LLMIR_RETURN_IF_ERROR(readWindow(window));
   std::vector<bool> windowed(static_cast<size_t>(config.numLayers));
@@ -52,11 +54,7 @@ HuggingFaceConfig::readWindowedLayers(int64_t window,
     Expected<const Json *> types = json.array("layer_types");
     if (!types)
       return types.takeStatus();
-    if ((*types)->size() != windowed.size())
-      return json.failure(StatusCode::InvalidFile, "layer_types",
-                          "has " + std::to_string((*types)->size()) +
-                              " elements for " +
-                              std::to_string(config.numLayers) + " layers");
+    LLMIR_RETURN_IF_ERROR(checkLength("layer_types", (*types)->size()));
     for (size_t i = 0; i < windowed.size(); ++i) {
       const Json &type = (**types)[i];
       windowed[i] = type == "sliding_attention";
@@ -107,8 +105,11 @@ Status HuggingFaceConfig::readWindowPeriod(int64_t &period) const {
 }
 
 Status HuggingFaceConfig::readRotatedLayers() {
-  if (!has(Trait::EveryFourthIsUnrotated))
-    return Status::ok();
+  return has(Trait::EveryFourthIsUnrotated) ? readRotationList() : Status::ok();
+}
+
+/// Layers that are not rotated, by a list (SmolLM3, Llama 4).
+Status HuggingFaceConfig::readRotationList() {
   int64_t interval;
   LLMIR_ASSIGN_OR_RETURN(
       interval, json.integerOr("no_rope_layer_interval", 4, 1, maxLayers));
@@ -122,11 +123,10 @@ Status HuggingFaceConfig::readRotatedLayers() {
   Expected<const Json *> list = json.array("no_rope_layers");
   if (!list)
     return list.takeStatus();
-  if ((*list)->size() != config.layers.size())
-    return json.failure(StatusCode::InvalidFile, "no_rope_layers",
-                        "has " + std::to_string((*list)->size()) +
-                            " elements for " +
-                            std::to_string(config.numLayers) + " layers");
+  // Files of Llama 4 have an empty list for the default.
+  if ((*list)->empty() && config.architecture == "llama4")
+    return Status::ok();
+  LLMIR_RETURN_IF_ERROR(checkLength("no_rope_layers", (*list)->size()));
   for (size_t i = 0; i < config.layers.size(); ++i) {
     const Json &isRotated = (**list)[i];
     if (isRotated != 0 && isRotated != 1)

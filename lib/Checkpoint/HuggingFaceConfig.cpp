@@ -284,7 +284,8 @@ Expected<ModelConfig> modelConfigFromHuggingFace(const Json &config,
     return reader.takeStatus();
   std::string type;
   LLMIR_ASSIGN_OR_RETURN(type, reader->stringOr("model_type", ""));
-  const bool isKnown = type == "gemma3" || type == "mistral3";
+  const bool isKnown =
+      type == "gemma3" || type == "mistral3" || type == "llama4";
   if (!reader->has("text_config") || !isKnown)
     return HuggingFaceConfig(*reader, hasOutputProjection).read(generation);
   Expected<JsonReader> text = reader->object("text_config");

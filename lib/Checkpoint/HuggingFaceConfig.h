@@ -68,12 +68,19 @@ private:
   Status readExpertLayers();
   Status readLayerTypesOfMLPs();
 
+  // HuggingFaceLlama4.cpp
+  Status checkLength(const char *key, size_t length) const;
+  Status readChunkedLayers();
+  Status readQueryScales();
+  Status readLlama4Experts();
+
   // HuggingFaceAttention.cpp
   Status readLayers();
   Status readWindow(int64_t &window) const;
   Status readWindowedLayers(int64_t window, std::vector<bool> &windowed) const;
   Status readWindowPeriod(int64_t &period) const;
   Status readRotatedLayers();
+  Status readRotationList();
   Status readRope();
   Status readRopeGroup(const JsonReader &rope);
   Status readLocalRope();

@@ -33,6 +33,7 @@ static constexpr ExpertKeys table[] = {
     {"deepseek_v3", "n_routed_experts", "moe_intermediate_size", true},
     {"glm4_moe_lite", "n_routed_experts", "moe_intermediate_size", true},
     {"gpt_oss", "num_local_experts", "intermediate_size", true},
+    {"llama4_text", "num_local_experts", "intermediate_size", false},
 };
 
 Status HuggingFaceConfig::readExperts() {
@@ -66,6 +67,8 @@ Status HuggingFaceConfig::readExperts() {
     LLMIR_RETURN_IF_ERROR(readRoutedExperts());
   if (keys->modelType == "gpt_oss")
     LLMIR_RETURN_IF_ERROR(readGptOss());
+  if (keys->modelType == "llama4_text")
+    return readLlama4Experts();
   return readExpertLayers();
 }
 

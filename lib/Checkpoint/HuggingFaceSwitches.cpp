@@ -74,7 +74,7 @@ Status HuggingFaceConfig::readBiases() {
   LLMIR_ASSIGN_OR_RETURN(perHead, json.booleanOr("qk_layernorm", false));
   for (auto [name, value] :
        {std::pair("use_qk_norm", qkNorm), std::pair("qk_layernorm", perHead)})
-    if (value && !has(Trait::HasQKNorm))
+    if (value && !has(Trait::HasQKNorm) && config.architecture != "llama4")
       return unsupported(json, name,
                          "is true; norms of queries and keys are not "
                          "supported for " +

@@ -26,7 +26,7 @@ static constexpr std::string_view modelPrefix = "model.";
 /// Of tensors that only the other parts of a multimodal model need.
 static constexpr std::string_view otherParts[] = {
     "vision_tower.", "multi_modal_projector.", "model.vision_tower.",
-    "model.multi_modal_projector."};
+    "model.multi_modal_projector.", "vision_model."};
 
 /// The tensor of the text part of a multimodal model, which has been named in
 /// two ways.

@@ -25,7 +25,8 @@ static double llama3Divisor(const RopeScaling &scaling, double frequency) {
   double divisor;
   if (rotations < scaling.lowFreqFactor) {
     divisor = scaling.factor;
-  } else if (rotations > scaling.highFreqFactor) {
+  } else if (rotations > scaling.highFreqFactor ||
+             scaling.highFreqFactor == scaling.lowFreqFactor) {
     divisor = 1.0;
   } else {
     double t = (rotations - scaling.lowFreqFactor) /

@@ -442,6 +442,90 @@ TEST(FamilyConfigTest, ReadsGptOss) {
   EXPECT_EQ(alpha.status().code(), StatusCode::Unsupported);
 }
 
+/// The keys of Llama 4's text part.
+Json llama4(const Json &patch) {
+  return patched(withExperts("llama4_text", {{"num_experts_per_tok", 1},
+                                             {"intermediate_size_mlp", 16384},
+                                             {"interleave_moe_layer_step", 2},
+                                             {"attention_chunk_size", 8192},
+                                             {"attn_temperature_tuning", 4},
+                                             {"use_qk_norm", true}}),
+                 patch);
+}
+
+TEST(FamilyConfigTest, ReadsLlama4) {
+  Json whole = {{"model_type", "llama4"}, {"vision_config", Json::object()}};
+  whole["text_config"] = llama4({});
+  auto config = read(whole);
+  ASSERT_TRUE(config) << config.status().message();
+  EXPECT_EQ(config->architecture, "llama4");
+  EXPECT_TRUE(config->isTextPart && config->adjacentPairRotation);
+  EXPECT_TRUE(config->normalizesRotated && config->growsUnrotated);
+  EXPECT_EQ(rotations(*config), "gggn");
+  EXPECT_EQ(windows(*config), (std::vector<int64_t>{8192, 8192, 8192, 0}));
+  EXPECT_TRUE(config->attentionOf(0).isChunked);
+  EXPECT_EQ(config->queryGrowth, 0.1F);
+  EXPECT_EQ(config->queryGrowthContext, 8192);
+  EXPECT_EQ(config->intermediateSize, 16384);
+  const ExpertsConfig &experts = config->experts;
+  EXPECT_EQ(experts.innerSize, 8192);
+  EXPECT_EQ(experts.sharedInnerSize, 8192);
+  EXPECT_TRUE(experts.weighsInputs);
+  EXPECT_EQ(experts.layers, (std::vector<bool>{false, true, false, true}));
+  // Lists win; no chunk is as large as the context.
+  auto listed = read(llama4({{"moe_layers", {0, 3}},
+                             {"no_rope_layers", {1, 0, 1, 1}},
+                             {"layer_types",
+                              {"chunked_attention", "full_attention",
+                               "full_attention", "chunked_attention"}},
+                             {"attn_temperature_tuning", false},
+                             {"use_qk_norm", false}}));
+  ASSERT_TRUE(listed) << listed.status().message();
+  EXPECT_EQ(rotations(*listed), "gngg");
+  EXPECT_EQ(windows(*listed), (std::vector<int64_t>{8192, 0, 0, 8192}));
+  EXPECT_EQ(listed->experts.layers,
+            (std::vector<bool>{true, false, false, true}));
+  EXPECT_FALSE(listed->normalizesRotated || listed->growsUnrotated);
+  EXPECT_EQ(listed->queryGrowth, 0);
+  auto wide = read(llama4(
+      {{"attention_chunk_size", 1 << 20}, {"no_rope_layers", Json::array()}}));
+  ASSERT_TRUE(wide) << wide.status().message();
+  EXPECT_EQ(rotations(*wide), "gggn");
+  EXPECT_EQ(windows(*wide), std::vector<int64_t>(4));
+}
+
+TEST(FamilyConfigTest, RefusesBadLlama4) {
+  struct Case {
+    Json patch;
+    StatusCode code;
+    const char *text;
+  };
+  for (const Case &bad : {Case{{{"num_experts_per_tok", 2}},
+                               StatusCode::Unsupported,
+                               "'num_experts_per_tok' is 2"},
+                          Case{{{"moe_layers", {4}}},
+                               StatusCode::InvalidFile,
+                               "'moe_layers' contains 4"},
+                          Case{{{"no_rope_layers", {1, 1}}},
+                               StatusCode::InvalidFile,
+                               "'no_rope_layers' has 2 elements for 4 layers"},
+                          Case{{{"layer_types", {"a", "b", "c", "d"}}},
+                               StatusCode::Unsupported,
+                               "'layer_types' contains \"a\""},
+                          Case{{{"attention_chunk_size", 0}},
+                               StatusCode::InvalidFile,
+                               "'attention_chunk_size' is 0"},
+                          Case{{{"intermediate_size_mlp", "<absent>"}},
+                               StatusCode::NotFound,
+                               "'intermediate_size_mlp' is missing"}}) {
+    auto config = read(llama4(bad.patch));
+    ASSERT_FALSE(config) << bad.text;
+    EXPECT_EQ(config.status().code(), bad.code);
+    EXPECT_NE(config.status().message().find(bad.text), std::string::npos)
+        << config.status().message();
+  }
+}
+
 TEST(FamilyConfigTest, RefusesBadExperts) {
   struct Case {
     const char *type;

@@ -252,6 +252,18 @@ def suite_experts(command, report, temp):
     report.check("experts/gpt_oss MXFP4", lambda: gpt_oss_mxfp4(command, temp))
     report.check("experts/gpt_oss bf16", lambda: gpt_oss_bf16(command, temp))
     f32_checks(command, report, temp, "experts/gpt_oss longer than a step", "gpt_oss", tokens=613, max_positions=1024)
+    f32_checks(command, report, temp, "experts/llama4 longer than a step", "llama4", tokens=613, max_positions=1024,
+               chunk=160)
+    f32_checks(command, report, temp, "experts/llama4 without norms", "llama4", experts=128, qk_norm=False, layers=4)
+    report.check("experts/llama4 as the text part of a multimodal model", lambda: llama4_part(command, temp))
+
+
+def llama4_part(command, temp):
+    config, weights = make_tiny.make("llama4")
+    ids = [int(i) for i in np.random.RandomState(0).randint(0, config.vocab, TOKENS)]
+    folder = os.path.join(temp, "experts-llama4-part")
+    write_part(folder, config, weights, "llama4", "vision_model.class_embedding")
+    return close(command.logits(folder, ids), Model(config, weights).forward(ids), F32_BOUND)
 
 
 def text_part(command, temp):

@@ -32,6 +32,10 @@ FAMILIES["gpt_oss"] = _shape("gpt_oss", layers=4, head_dim=24, window=20, full_e
                              attention_bias=True, output_bias=True, swiglu_limit=7.0, rope_theta=1.5e5, rope_scaling={
                                  "type": "yarn", "factor": 32.0, "original_max_position_embeddings": 64,
                                  "beta_fast": 8.0, "beta_slow": 1.0, "truncate": False})
+FAMILIES["llama4"] = _shape("llama4_text", layers=5, experts_per_token=1, shared_inner=48, intermediate=160,
+                            dense_layers=(0, 2, 4), rope_theta=5e5, chunk=24, floor_scale=16, query_growth=0.5,
+                            rope_scaling={"type": "llama3", "factor": 16.0, "low_freq_factor": 1.0,
+                                          "high_freq_factor": 1.0, "original_max_position_embeddings": 64})
 for _family in ("qwen2_moe", "olmoe"):
     FAMILIES[_family]["normalizes"] = False
 

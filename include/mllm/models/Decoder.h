@@ -141,6 +141,7 @@ public:
 private:
   int64_t numHeads, numKVHeads;
   bool normalizesRows;
+  double rotatedEps; ///< Of norms after rotation; 0: there are none.
   nn::Linear query, key, value, output;
   std::optional<nn::RMSNorm> queryNorm, keyNorm;
   std::optional<nn::RoPE> rope;
@@ -199,6 +200,8 @@ public:
 private:
   /// The chosen experts and their weights: x […, hidden] -> […, k] each
   std::pair<Tensor, Tensor> route(const Tensor &x) const;
+  Tensor ofWeighedInputs(const Tensor &x) const;
+  Tensor ofWeighedResults(const Tensor &x) const;
   Tensor inBestGroups(const Tensor &scores) const;
 
   llmir::ExpertsConfig config;
@@ -247,7 +250,8 @@ private:
   Tensor queryFactors(const Tensor &ids) const;
 
   double embeddingScale, queryGrowth;
-  int64_t queryGrowthContext;
+  int64_t queryGrowthContext, firstPosition;
+  std::vector<bool> grows; ///< The layers whose queries grow.
   nn::Embedding embedding;
   std::optional<nn::Embedding> positionTable;
   std::optional<nn::Param> tokenType;

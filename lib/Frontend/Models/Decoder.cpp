@@ -89,6 +89,7 @@ DecoderAttention::DecoderAttention(const DecoderConfig &config,
     : CausalAttention(config, form.form, layer), numHeads(config.numHeads),
       numKVHeads(config.numKVHeads),
       normalizesRows(form.qkNorm == DecoderForm::QKNorm::Rows),
+      rotatedEps(config.normalizesRotated ? config.normEps : 0),
       query(reg<nn::Linear>(form.names.query, config.hiddenSize,
                             StoredHeads(config, form).rows(0), config.qkvBias,
                             StoredHeads(config, form).of(0))),
@@ -121,6 +122,12 @@ DecoderAttention::DecoderAttention(const DecoderConfig &config,
   keyNorm = makeNorm(form.names.keyNorm, numKVHeads);
 }
 
+/// Divides heads by their root mean squares.
+static Tensor normalized(const Tensor &heads, double eps) {
+  Tensor squares = nn::F::mean(heads * heads, -1, /*keepDim=*/true);
+  return heads / nn::F::exp(nn::F::log(squares + eps) * 0.5);
+}
+
 std::vector<Tensor>
 DecoderAttention::forwardAll(const std::vector<Tensor> &inputs) {
   const Tensor &x = inputs[0];
@@ -141,6 +148,10 @@ DecoderAttention::forwardAll(const std::vector<Tensor> &inputs) {
   if (rope) {
     q = (*rope)(q);
     k = (*rope)(k);
+    if (rotatedEps > 0) {
+      q = normalized(q, rotatedEps);
+      k = normalized(k, rotatedEps);
+    }
   }
   if (inputs.size() > 1)
     q = q * inputs[1];
@@ -297,9 +308,22 @@ std::pair<Tensor, Tensor> DecoderMixture::route(const Tensor &x) const {
   return {chosen, shares};
 }
 
-Tensor DecoderMixture::forward(const Tensor &x) {
+/// The only expert of each token, whose input is multiplied by the sigmoid of
+/// its logit.
+Tensor DecoderMixture::ofWeighedInputs(const Tensor &x) const {
+  auto [logits, chosen] = nn::F::topk(router(x), config.perToken);
+  Tensor inputs = x * nn::F::sigmoid(logits);
+  return experts(inputs, chosen, nn::F::onesLike(logits));
+}
+
+Tensor DecoderMixture::ofWeighedResults(const Tensor &x) const {
   auto [chosen, weights] = route(x);
-  Tensor result = experts(x, chosen, weights);
+  return experts(x, chosen, weights);
+}
+
+Tensor DecoderMixture::forward(const Tensor &x) {
+  Tensor result =
+      config.weighsInputs ? ofWeighedInputs(x) : ofWeighedResults(x);
   if (!shared)
     return result;
   Tensor ofAll = (*shared)(x);
@@ -391,6 +415,7 @@ DecoderModel::DecoderModel(const DecoderConfig &config, const DecoderForm &form,
     : DecoderModule(std::move(name)), embeddingScale(config.embeddingScale),
       queryGrowth(config.queryGrowth),
       queryGrowthContext(config.queryGrowthContext),
+      firstPosition(config.growsUnrotated ? 1 : 0),
       embedding(reg<nn::Embedding>(form.names.embedding, config.vocabSize,
                                    config.hiddenSize)),
       embeddingNorm(regNorm(config, form, form.names.embeddingNorm)),
@@ -410,12 +435,17 @@ DecoderModel::DecoderModel(const DecoderConfig &config, const DecoderForm &form,
         reg<nn::Param>(form.names.tokenType, "weight",
                        std::vector<int64_t>{1, config.hiddenSize}, firstRow);
   }
+  for (int64_t i = 0; i < config.numLayers; ++i)
+    grows.push_back(!config.growsUnrotated || config.attentionOf(i).rotation ==
+                                                  llmir::LayerAttention::None);
 }
 
 /// 1 + growth * ln(1 + floor(position / context)): ids [T] -> [T, 1, 1]
 Tensor DecoderModel::queryFactors(const Tensor &ids) const {
-  Tensor turn =
-      (positions(ids) / static_cast<double>(queryGrowthContext)).to(kFp32);
+  Tensor counted = positions(ids);
+  if (firstPosition != 0)
+    counted = counted + static_cast<double>(firstPosition);
+  Tensor turn = (counted / static_cast<double>(queryGrowthContext)).to(kFp32);
   return (nn::F::log(turn + 1.0) * queryGrowth + 1.0).view({kSymbolic, 1, 1});
 }
 
@@ -441,8 +471,8 @@ Tensor DecoderModel::forward(const Tensor &ids) {
     return norm(x);
   }
   Tensor factors = queryFactors(ids);
-  for (DecoderLayer &layer : layers)
-    x = layer.call({x, factors})[0];
+  for (size_t i = 0; i < layers.size(); ++i)
+    x = grows[i] ? layers[i].call({x, factors})[0] : layers[i](x);
   return norm(x);
 }
 

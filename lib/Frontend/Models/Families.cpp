@@ -17,12 +17,12 @@ const std::vector<const ModelFamily *> &mllm::models::modelFamilies() {
       &gemma3Family,     &gemmaEmbeddingFamily, &gemmaFamily,
       &glm4Family,       &glm4MoEFamily,        &gpt2Family,
       &gptNeoXFamily,    &gptOssFamily,         &graniteFamily,
-      &graniteMoEFamily, &internLM2Family,      &llamaFamily,
-      &ministral3Family, &modernBERTFamily,     &nomicBERTFamily,
-      &olmo2Family,      &olmoEFamily,          &phi3Family,
-      &qwen2Family,      &qwen2MoEFamily,       &qwen3Family,
-      &qwen3MoEFamily,   &seedOSSFamily,        &smolLM3Family,
-      &stableLMFamily,
+      &graniteMoEFamily, &internLM2Family,      &llama4Family,
+      &llamaFamily,      &ministral3Family,     &modernBERTFamily,
+      &nomicBERTFamily,  &olmo2Family,          &olmoEFamily,
+      &phi3Family,       &qwen2Family,          &qwen2MoEFamily,
+      &qwen3Family,      &qwen3MoEFamily,       &seedOSSFamily,
+      &smolLM3Family,    &stableLMFamily,
   };
   return families;
 }

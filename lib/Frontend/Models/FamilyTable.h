@@ -35,6 +35,7 @@ extern const ModelFamily graniteFamily;
 extern const ModelFamily graniteMoEFamily;
 extern const ModelFamily internLM2Family;
 extern const ModelFamily llamaFamily;
+extern const ModelFamily llama4Family;
 extern const ModelFamily ministral3Family;
 extern const ModelFamily modernBERTFamily;
 extern const ModelFamily nomicBERTFamily;
