@@ -69,6 +69,9 @@ struct GraphParameter {
   /// The rows are `groupRows` of every `groupStride`; 0: they are consecutive.
   int64_t groupRows = 0, groupStride = 0;
   bool isTransposed = false; ///< Stored as [columns, rows].
+  /// Of a transposed stack: the slice is that of the columns, the rows of the
+  /// stored matrices.
+  bool slicesColumns = false;
 
   int64_t numValues() const {
     int64_t product = 1;
