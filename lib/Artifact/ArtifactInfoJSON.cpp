@@ -50,6 +50,8 @@ static void visitFields(Info &info, Visitor &&visitor) {
   visitor("valuesInKeys", info.valuesInKeys);
   visitor("kvBlockSize", info.kvBlockSize);
   visitor("kvFormat", info.kvFormat);
+  visitor("stateLayers", info.stateLayers);
+  visitor("stateRecordBytes", info.stateRecordBytes);
   visitor("bosToken", info.bosToken);
   visitor("eosTokens", info.eosTokens);
   visitor("generation", info.generation);
@@ -426,6 +428,13 @@ static Status checkSizes(const ArtifactInfo &info) {
   if (info.kvBlockSize % layout.cellElements() != 0)
     return outOfRange("kvBlockSize", std::to_string(info.kvBlockSize),
                       "a multiple of " + std::to_string(layout.cellElements()));
+  LLMIR_RETURN_IF_ERROR(checkRange("stateLayers", info.stateLayers, 0, 65536));
+  LLMIR_RETURN_IF_ERROR(checkRange(
+      "stateRecordBytes", info.stateRecordBytes, info.stateLayers > 0 ? 64 : 0,
+      info.stateLayers > 0 ? int64_t(1) << 34 : 0));
+  if (info.stateRecordBytes % 64 != 0)
+    return outOfRange("stateRecordBytes", std::to_string(info.stateRecordBytes),
+                      "a multiple of 64");
   return Status::ok();
 }
 

@@ -54,6 +54,8 @@ static std::vector<Constant> constantsOf(const ArtifactInfo &info,
           {"valuesInKeys", info.valuesInKeys},
           {"kvBlockSize", info.kvBlockSize},
           {"kvFormat", static_cast<int64_t>(info.kvFormat), true},
+          {"stateLayers", info.stateLayers},
+          {"stateRecordBytes", info.stateRecordBytes},
           {"code", static_cast<int64_t>(hash), true}};
 }
 

@@ -25,6 +25,7 @@ namespace llmir {
 
 using mllm::kernel::CacheGeometry;
 using mllm::kernel::KernelOpInterface;
+using mllm::kernel::StatePart;
 using mllm::kernel::StepLimits;
 using mllm::kernel::WeightNeed;
 
@@ -307,8 +308,15 @@ LogicalResult StepProgramChecker::checkOwnRows(KernelOpInterface kernel) {
   return success();
 }
 
-/// The geometry of a kernel's cache must be that of the runtime's cache.
+/// The geometry of a kernel's cache must be that of the runtime's cache, and
+/// its state must be within a record.
 LogicalResult StepProgramChecker::checkCache(KernelOpInterface kernel) {
+  if (std::optional<StatePart> state = kernel.getStatePart();
+      state && state->size > info.stateRecordBytes / 4 - state->offset)
+    return kernel->emitOpError("keeps ")
+           << state->size << " numbers from " << state->offset
+           << " on, but a record of the artifact's states has "
+           << info.stateRecordBytes / 4;
   std::optional<CacheGeometry> cache = kernel.getCacheGeometry();
   if (!cache)
     return success();
@@ -393,7 +401,8 @@ LogicalResult StepProgramChecker::checkLayers() {
   std::vector<LayerRange> before(ops.size());
   before.front() = {0, 0};
   // Values past all layers are invalid for all uses.
-  const int64_t past = sharesCache() ? kMaxLayers : info.numLayers;
+  const int64_t past =
+      sharesCache() ? kMaxLayers : std::max(info.numLayers, info.stateLayers);
   std::vector<size_t> work{0};
   auto reach = [&](size_t place, LayerRange layers) {
     if (place < ops.size() && before[place].join(layers))
@@ -448,10 +457,13 @@ LogicalResult StepProgramChecker::checkLayersOf(InstructionOp op,
         (layers.first < first || layers.last >= end))
       return refuse("weight @" + weight.getSymName(), first, end);
   }
-  for (KernelOpInterface kernel : kernelsOf(op))
+  for (KernelOpInterface kernel : kernelsOf(op)) {
     if (kernel.getCacheGeometry() && !sharesCache() &&
         layers.last >= info.numLayers)
       return refuse("the KV cache", 0, info.numLayers);
+    if (kernel.getStatePart() && layers.last >= info.stateLayers)
+      return refuse("the pool of states", 0, info.stateLayers);
+  }
   return success();
 }
 

@@ -17,6 +17,7 @@
 #include "llmir/Artifact/CpuFeatures.h"
 #include "llmir/Codegen/Passes.h"
 #include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/MLLMStateOps.h"
 #include "llmir/Dialect/MLLM/ProgramAttrs.h"
 #include "llmir/Dialect/MLLM/Transforms/Passes.h"
 #include "llmir/Frontend/Frontend.h"
@@ -261,6 +262,16 @@ Status Compilation::trace() {
   if (!traced)
     return traced.takeStatus();
   module = std::move(*traced);
+  LLMIR_RETURN_IF_ERROR(withDiagnostics(
+      *context, StatusCode::Unsupported, options.model + ": ",
+      "'llmir compile --emit mllm' shows the model as it was traced", [&] {
+        FailureOr<mllm::StateLayout> states = mllm::StateLayout::of(*module);
+        if (succeeded(states)) {
+          stateLayers = states->layers;
+          stateRecordBytes = states->recordBytes();
+        }
+        return LogicalResult(states);
+      }));
   int64_t subgraphs = 0;
   for (Operation &op : *module->getBody())
     subgraphs += isa<mllm::SubGraphOp>(op);

@@ -89,12 +89,14 @@ ArtifactInfo Compilation::infoOfCheckpoint() const {
   // Keys and values of whole sequences are not needed after their layer: all
   // layers share the memory of one. In a graph, layers may overlap.
   const bool sharesCache = wholeSequences && options.graph.empty();
-  info.numLayers = sharesCache ? 1 : config.numLayers;
+  info.numLayers = sharesCache ? 1 : config.numCacheLayers();
   info.numKVHeads = config.numKVHeads;
   info.headDim = config.headDim;
   info.valuesInKeys = config.valuesInKeys;
   info.kvBlockSize = options.kvBlockSize;
   info.kvFormat = kvFormat;
+  info.stateLayers = stateLayers;
+  info.stateRecordBytes = stateRecordBytes;
 
   info.bosToken = config.bosToken;
   info.eosTokens = config.eosTokens;

@@ -147,6 +147,7 @@ void addLLMEvaluators(EvaluatorTable &table);
 void addCacheEvaluators(EvaluatorTable &table);
 void addDistributedEvaluators(EvaluatorTable &table);
 void addFusedEvaluators(EvaluatorTable &table);
+void addStateEvaluators(EvaluatorTable &table);
 void addArithEvaluators(EvaluatorTable &table);
 void addTensorEvaluators(EvaluatorTable &table);
 void addLinalgEvaluators(EvaluatorTable &table);

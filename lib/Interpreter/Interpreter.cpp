@@ -52,6 +52,7 @@ const EvaluatorTable &llmir::interpreter::getEvaluators() {
     addMLLMVisionEvaluators(result);
     addMLLMSignalEvaluators(result);
     addMLLMTensorEvaluators(result);
+    addStateEvaluators(result);
     return result;
   }();
   return table;

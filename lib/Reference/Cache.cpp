@@ -141,6 +141,24 @@ std::vector<int64_t> PagedCache::sequenceIds() const {
   return result;
 }
 
+Expected<Tensor *> PagedCache::state(int64_t layer, int64_t offset,
+                                     int64_t slot, const Shape &shape) {
+  if (layer < 0 || offset < 0 || slot < 0)
+    return Status(StatusCode::InvalidArgument,
+                  "a state is at " + std::to_string(offset) + " of slot " +
+                      std::to_string(slot) + " in layer " +
+                      std::to_string(layer));
+  Tensor &found =
+      states.try_emplace({layer, offset, slot}, Tensor(ElementKind::F32, shape))
+          .first->second;
+  if (found.shape != shape)
+    return Status(StatusCode::InvalidArgument,
+                  "layer " + std::to_string(layer) + " keeps a state " +
+                      typeString(found) + ", not " +
+                      typeString(Tensor(ElementKind::F32, shape)));
+  return &found;
+}
+
 bool PagedCache::sameAs(const PagedCache &other) const {
   auto sameSequence = [](const auto &a, const auto &b) {
     return a.first == b.first && a.second.table == b.second.table &&
@@ -152,6 +170,12 @@ bool PagedCache::sameAs(const PagedCache &other) const {
       valueNumbers() != other.valueNumbers() ||
       !std::equal(sequences.begin(), sequences.end(), other.sequences.begin(),
                   other.sequences.end(), sameSequence))
+    return false;
+  auto sameState = [](const auto &a, const auto &b) {
+    return a.first == b.first && sameBits(a.second, b.second);
+  };
+  if (!std::equal(states.begin(), states.end(), other.states.begin(),
+                  other.states.end(), sameState))
     return false;
   auto sameNumbers = [&](const auto &entry) {
     const auto &[layer, block] = entry.first;

@@ -59,6 +59,20 @@ Expected<ModelState::Layer> ModelState::append(int64_t layer,
   return all;
 }
 
+Expected<Tensor *> ModelState::kept(int64_t layer, Kept what,
+                                    reference::ElementKind kind,
+                                    const reference::Shape &shape) {
+  LLMIR_RETURN_IF_ERROR(reference::checkAffordable(shape));
+  Tensor &state =
+      states.try_emplace({layer, what}, Tensor(kind, shape)).first->second;
+  if (state.kind != kind || state.shape != shape)
+    return Status(StatusCode::InvalidArgument,
+                  "layer " + std::to_string(layer) + " keeps a state " +
+                      typeString(state) + ", not " +
+                      typeString(Tensor(kind, shape)));
+  return &state;
+}
+
 void ModelState::beginStep() {
   tokensBefore = 0;
   for (const auto &[number, layer] : layers)
@@ -67,6 +81,7 @@ void ModelState::beginStep() {
 
 void ModelState::reset() {
   layers.clear();
+  states.clear();
   tokensBefore = 0;
 }
 

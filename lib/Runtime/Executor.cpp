@@ -26,6 +26,7 @@ namespace llmir {
 
 using mlir::llm::runtime::KVReservation;
 using mlir::llm::runtime::PagedKVCacheOptions;
+using mlir::llm::runtime::StateGeometry;
 
 struct Executor::State {
   ArtifactInfo info;
@@ -108,6 +109,29 @@ static Expected<KVSize> chooseKVSize(const ArtifactInfo &info,
   return size;
 }
 
+/// The pool of the states of layers.
+static Expected<StateGeometry> chooseStates(const ArtifactInfo &info,
+                                            const ExecutorOptions &options) {
+  constexpr int64_t most = 65536, mostByDefault = 64;
+  if (options.sequences < 0 || options.sequences > most)
+    return Status(StatusCode::InvalidArgument,
+                  "room for the states of " +
+                      std::to_string(options.sequences) + " sequences",
+                  "give a number from 1 to " + std::to_string(most) +
+                      ", or 0 for as many as fit into memory");
+  StateGeometry states;
+  if (info.stateLayers == 0)
+    return states;
+  states.layers = info.stateLayers;
+  states.recordBytes = info.stateRecordBytes;
+  states.slots = options.sequences;
+  if (states.slots == 0) // validateArtifactInfo bounds the product.
+    states.slots = std::clamp<int64_t>(usableMemory() / 4 /
+                                           (states.layers * states.recordBytes),
+                                       1, mostByDefault);
+  return states;
+}
+
 Status Executor::State::prepare(Span<const uint8_t> weightBytes,
                                 const ExecutorOptions &options) {
   if (reinterpret_cast<uintptr_t>(weightBytes.data()) % 64 != 0)
@@ -121,6 +145,10 @@ Status Executor::State::prepare(Span<const uint8_t> weightBytes,
   cacheOptions.guardPages = options.guardPages;
   cacheOptions.valueDim = info.valuesInKeys;
   cacheOptions.valuesInKeys = info.valuesInKeys > 0;
+  Expected<StateGeometry> states = chooseStates(info, options);
+  if (!states)
+    return states.takeStatus();
+  cacheOptions.states = *states;
   cache = std::make_unique<PagedKVCache>(
       info.numLayers, info.numKVHeads, info.headDim, info.kvBlockSize,
       size->contextLength, info.kvFormat, cacheOptions);
@@ -215,7 +243,7 @@ const std::vector<std::vector<int>> &Executor::processors() const {
 }
 int64_t Executor::memoryBytes() const {
   return state->memory.bytes() + state->cache->getTotalMemoryUsage() +
-         state->numa.bytes();
+         state->cache->states().bytes() + state->numa.bytes();
 }
 const std::string &Executor::placement() const { return state->numa.text(); }
 
@@ -329,6 +357,7 @@ LLMIRStepContext Executor::State::fillContext(Span<const SequenceStep> batch) {
     load.add(count, length);
     memory.queryOffsets[s] = static_cast<int32_t>(tokens);
     memory.seqLens[s] = static_cast<int32_t>(length);
+    memory.stateSlots[s] = cache->stateSlot(part.sequence);
     Span<const int32_t> table = cache->blockTable(part.sequence);
     int32_t *row = memory.blockTables + static_cast<int64_t>(s) * stride;
     std::fill(std::copy(table.begin(), table.end(), row), row + stride, 0);
@@ -362,6 +391,7 @@ LLMIRStepContext Executor::State::fillContext(Span<const SequenceStep> batch) {
   context.slot_mapping = memory.slots;
   context.block_tables = memory.blockTables;
   context.block_table_stride = stride;
+  context.state_slots = memory.stateSlots;
   context.split_attention = load.splits(info.numKVHeads, team->size());
   context.logit_rows = memory.logitRows;
   context.logits = memory.logits;

@@ -64,7 +64,7 @@ Status StepMemory::allocate(const ArtifactInfo &info, int64_t blocksPerSequence,
       logitsPages.allocate(info.maxLogitRows * info.logitsRowStride *
                                static_cast<int64_t>(sizeof(float)),
                            guardPages, "logits"));
-  const int64_t arrayEntries = 5 * budget + 1 + info.maxLogitRows;
+  const int64_t arrayEntries = 6 * budget + 1 + info.maxLogitRows;
   LLMIR_RETURN_IF_ERROR(
       arrayPages.allocate(arrayEntries * static_cast<int64_t>(sizeof(int32_t)),
                           guardPages, "arrays of a step"));
@@ -77,7 +77,8 @@ Status StepMemory::allocate(const ArtifactInfo &info, int64_t blocksPerSequence,
   positions = tokenIds + budget;
   slots = positions + budget;
   seqLens = slots + budget;
-  queryOffsets = seqLens + budget;
+  stateSlots = seqLens + budget;
+  queryOffsets = stateSlots + budget;
   logitRows = queryOffsets + budget + 1;
   blockTables = reinterpret_cast<int32_t *>(tablePages.data());
   return Status::ok();

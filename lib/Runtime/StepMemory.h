@@ -54,6 +54,7 @@ struct StepMemory {
   int32_t *slots = nullptr;        ///< [T]
   int32_t *queryOffsets = nullptr; ///< [T + 1]
   int32_t *seqLens = nullptr;      ///< [T]
+  int32_t *stateSlots = nullptr;   ///< [T]
   int32_t *logitRows = nullptr;    ///< [max logit rows]
   int32_t *blockTables = nullptr;  ///< [T][blocks per sequence]
 

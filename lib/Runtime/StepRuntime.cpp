@@ -213,6 +213,9 @@ Status StepRuntime::run(LLMIRStepFunction function, LLMIRStepContext &context) {
     // All layers of the code share the only one of such a cache.
     context.kv_layer_stride =
         cache->getNumLayers() > 1 ? cache->layerStride() : 0;
+    context.state_pool = cache->states().data();
+    context.state_layer_stride = cache->states().layerStride();
+    context.state_slot_stride = cache->states().slotStride();
   }
   failure = Status::ok();
   const LLMIRStepContext *ctx = &context;

@@ -88,11 +88,19 @@ Status CachedSequence::keepPrefixOf(Span<const int32_t> prompt) {
   size_t same = 0;
   while (same < most && tokens[same] == prompt[same])
     ++same;
-  if (same == tokens.size())
-    return Status::ok();
-  LLMIR_RETURN_IF_ERROR(
-      executor.cache().truncate(sequence, static_cast<int64_t>(same)));
-  tokens.resize(same);
+  return goBack(same);
+}
+
+/// Removes the tokens after the first `count`; all of them if layers keep a
+/// state, which cannot go back.
+Status CachedSequence::goBack(size_t count) {
+  PagedKVCache &cache = executor.cache();
+  const bool isNow =
+      cache.getSequenceLength(sequence) == static_cast<int64_t>(count);
+  if (!cache.states().isEmpty() && !isNow)
+    count = 0;
+  LLMIR_RETURN_IF_ERROR(cache.truncate(sequence, static_cast<int64_t>(count)));
+  tokens.resize(count);
   return Status::ok();
 }
 
@@ -107,8 +115,7 @@ Expected<StepLogits> CachedSequence::append(Span<const int32_t> part,
   if (logits)
     tokens.insert(tokens.end(), part.begin(), part.end());
   else // A step that failed may have reserved its tokens.
-    (void)executor.cache().truncate(sequence,
-                                    static_cast<int64_t>(tokens.size()));
+    (void)goBack(tokens.size());
   return logits;
 }
 

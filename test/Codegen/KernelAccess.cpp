@@ -64,6 +64,8 @@ static void addAccesses(CheckedPhase &phase, const CheckedStep &step,
   const auto other = step.context.split_attention
                          ? kernel::SplitCondition::UnlessSplit
                          : kernel::SplitCondition::IfSplit;
+  if (kernel.getStatePart())
+    phase.sharedBlocks.push_back(3);
   for (auto [number, access] : llvm::enumerate(kernel.getAccesses())) {
     if (access.condition == other)
       continue;
@@ -95,7 +97,8 @@ void LoadedProgram::expectOwnAccesses(const StepInputs &inputs,
   checked.blocks = {
       {arena.data(), arena.size()},
       {inputs.pool, inputs.poolBytes},
-      {reinterpret_cast<uint8_t *>(inputs.logits), inputs.logitsBytes}};
+      {reinterpret_cast<uint8_t *>(inputs.logits), inputs.logitsBytes},
+      {inputs.states, inputs.stateBytes}};
   checked.limits.tokens = inputs.numTokens;
   checked.limits.logitRows = static_cast<int64_t>(inputs.logitRows.size());
   for (int32_t length : inputs.seqLens)

@@ -71,6 +71,10 @@ LLMIRStepContext LoadedProgram::contextOf(const StepInputs &inputs) {
   ctx.slot_mapping = inputs.slots.data();
   ctx.block_tables = inputs.blockTables.data();
   ctx.block_table_stride = inputs.blockTableStride;
+  ctx.state_pool = inputs.states;
+  ctx.state_layer_stride = inputs.stateLayerStride;
+  ctx.state_slot_stride = inputs.stateSlotStride;
+  ctx.state_slots = inputs.stateSlots.data();
   ctx.logit_rows = inputs.logitRows.data();
   ctx.logits = inputs.logits;
   return ctx;
@@ -101,6 +105,8 @@ void LoadedProgram::run(const StepInputs &inputs, int64_t workers) {
       list(StepField::block_tables, inputs.blockTables),
       list(StepField::logit_rows, inputs.logitRows),
       {StepField::kv_pool, inputs.pool, inputs.poolBytes, true},
+      list(StepField::state_slots, inputs.stateSlots),
+      {StepField::state_pool, inputs.states, inputs.stateBytes, true},
       {StepField::logits, inputs.logits, inputs.logitsBytes, true}};
   Status status = runEmulated(*level, foreign, context, workers, memory);
   EXPECT_TRUE(status) << status.message();

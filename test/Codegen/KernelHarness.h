@@ -86,6 +86,11 @@ struct StepInputs {
   uint8_t *pool = nullptr;
   size_t poolBytes = 0;
   int64_t layerStride = 0;
+  /// The pool of states, and the slot of each sequence.
+  std::vector<int32_t> stateSlots;
+  uint8_t *states = nullptr;
+  size_t stateBytes = 0;
+  int64_t stateLayerStride = 0, stateSlotStride = 0;
   float *logits = nullptr;
   size_t logitsBytes = 0;
 };

@@ -149,6 +149,16 @@ Status BenchRunner::finish(const BenchTest &test) {
   return first;
 }
 
+/// Removes the tokens after the first `depth`; layers that keep a state cannot
+/// go back, and compute those again.
+Status BenchRunner::goBack(SequenceId sequence, int64_t depth) {
+  PagedKVCache &cache = executor.cache();
+  if (cache.states().isEmpty() || cache.getSequenceLength(sequence) == depth)
+    return cache.truncate(sequence, depth);
+  LLMIR_RETURN_IF_ERROR(cache.truncate(sequence, 0));
+  return feed(sequence, depth);
+}
+
 /// Seconds; does not change the lengths of the sequences.
 Expected<double> BenchRunner::repeat(const BenchTest &test) {
   // Measurements in between may have evicted code and small models from the
@@ -157,7 +167,7 @@ Expected<double> BenchRunner::repeat(const BenchTest &test) {
   auto cut = [&] {
     Status status;
     for (SequenceId s = 0; status && s < test.sequences; ++s)
-      status = executor.cache().truncate(s, test.depth);
+      status = goBack(s, test.depth);
     return status;
   };
   LLMIR_RETURN_IF_ERROR(cut());

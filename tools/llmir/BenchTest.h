@@ -81,6 +81,7 @@ public:
 private:
   Status prepare(const BenchTest &test);
   Status finish(const BenchTest &test);
+  Status goBack(SequenceId sequence, int64_t depth);
   Expected<double> repeat(const BenchTest &test);
   /// Processes `count` tokens of one sequence, computing logits like decoding.
   Status feed(SequenceId sequence, int64_t count);

@@ -78,10 +78,11 @@ ModelMemory cli::memoryOf(const Checkpoint &checkpoint) {
       memory.weights - unreadBytes(checkpoint) - unchosenBytes(checkpoint);
   memory.kvFormat = kvFormatName(KVFormat::BF16);
   // Keys and values of encoders are needed within their layer only.
-  memory.kvPerToken = kvBytes(config.isBidirectional ? 1 : config.numLayers,
-                              {config.numKVHeads, config.headDim,
-                               tokensPerBlock, kvStoredBytes(KVFormat::BF16),
-                               config.valuesInKeys, config.valuesInKeys > 0});
+  memory.kvPerToken =
+      kvBytes(config.isBidirectional ? 1 : config.numCacheLayers(),
+              {config.numKVHeads, config.headDim, tokensPerBlock,
+               kvStoredBytes(KVFormat::BF16), config.valuesInKeys,
+               config.valuesInKeys > 0});
   memory.contextLength = config.contextLength;
   return memory;
 }

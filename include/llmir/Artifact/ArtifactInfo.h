@@ -98,7 +98,7 @@ struct ArtifactInfo {
   }
 
   // The KV cache that the code addresses (KVBlockLayout).
-  int64_t numLayers = 0;
+  int64_t numLayers = 0; ///< Layers with keys and values.
   int64_t numKVHeads = 0;
   int64_t headDim = 0;
   int64_t valuesInKeys = 0; ///< See ModelConfig.
@@ -109,6 +109,10 @@ struct ArtifactInfo {
     return {numKVHeads,   headDim,         kvBlockSize, kvStoredBytes(kvFormat),
             valuesInKeys, valuesInKeys > 0};
   }
+
+  // The states of layers that the code addresses (StatePool.h).
+  int64_t stateLayers = 0;      ///< Layers that keep a state; 0: none.
+  int64_t stateRecordBytes = 0; ///< Of one layer and sequence.
 
   // Text.
   int64_t bosToken = -1;          ///< -1 = none.

@@ -67,7 +67,8 @@ struct ExpertsConfig {
   int64_t innerSize = 0;       ///< Of an expert.
   int64_t sharedInnerSize = 0; ///< Of an MLP for all tokens in addition, or 0.
   Scores scores = Softmax;
-  bool normalizes = false; ///< Weights of a token are divided by their sum,
+  bool normalizes = false; ///< Weights of a token are divided by their sum
+  double sumOffset = 0.0;  ///< plus this,
   double scale = 1.0;      ///< and then multiplied by this.
   /// The choice, not the weights, is by scores plus a bias of each expert.
   bool hasChoiceBias = false;
@@ -91,6 +92,27 @@ struct LatentConfig {
   int64_t queryRank = 0; ///< Of queries before their projection; 0: hidden.
   int64_t plainDim = 0;  ///< Elements of a head that are not rotated.
   int64_t valueDim = 0;  ///< Elements of a value of a head.
+};
+
+/// The layers that keep a state of a sequence in place of keys and values.
+struct RecurrentConfig {
+  enum Kind {
+    ShortConv, ///< LFM2: a gated convolution of the hidden size.
+    Mamba2,    ///< arXiv:2405.21060
+    DeltaNet,  ///< Gated delta rule, arXiv:2412.06464.
+  };
+  Kind kind = ShortConv;
+  std::vector<bool> layers = {}; ///< Which they are; empty: none.
+  int64_t taps = 0;              ///< Tokens of the convolution.
+  bool convBias = false;         ///< Of the convolution,
+  bool projectionBias = false;   ///< and of the projections.
+  // Mamba2: keys and queries are B and C, a group of heads is a key head.
+  int64_t keyHeads = 0, valueHeads = 0;
+  int64_t keyDim = 0, valueDim = 0;
+  /// Value head h has key head h mod keyHeads, not h / (valueHeads / keyHeads).
+  bool interleavesHeads = false;
+  /// The parameter of the decay is -exp(A_log), as in GGUF, not A_log.
+  bool storesDecay = false;
 };
 
 /// The function between the projections of an MLP.
@@ -155,6 +177,7 @@ struct ModelConfig {
   /// One per layer; empty if all layers are as a default one.
   std::vector<LayerAttention> layers;
   ExpertsConfig experts;
+  RecurrentConfig recurrent;
 
   double attentionScale = 0.0;   ///< Of scores; 0: headDim ^ -0.5.
   double attentionSoftCap = 0.0; ///< Scores s are c tanh(s / c); 0: they are s.
@@ -201,6 +224,25 @@ struct ModelConfig {
   LayerAttention attentionOf(int64_t layer) const {
     return layers.empty() ? LayerAttention()
                           : layers[static_cast<size_t>(layer)];
+  }
+  bool isRecurrent(int64_t layer) const {
+    return !recurrent.layers.empty() &&
+           recurrent.layers[static_cast<size_t>(layer)];
+  }
+  /// The index of a layer among those with keys and values, or among those that
+  /// keep a state, whichever the layer is.
+  int64_t indexOfKind(int64_t layer) const {
+    int64_t index = 0;
+    for (int64_t i = 0; i < layer; ++i)
+      index += isRecurrent(i) == isRecurrent(layer);
+    return index;
+  }
+  /// The number of layers with keys and values.
+  int64_t numCacheLayers() const {
+    int64_t count = 0;
+    for (int64_t i = 0; i < numLayers; ++i)
+      count += !isRecurrent(i);
+    return count;
   }
   bool hasExperts(int64_t layer) const {
     return experts.count > 0 && (experts.layers.empty() ||

@@ -138,6 +138,8 @@ private:
   KVFormat kvFormat = KVFormat::F32;
   int64_t tokenBudget = 0;
   bool wholeSequences = false; ///< See ArtifactInfo.
+  /// The states of layers of the traced model.
+  int64_t stateLayers = 0, stateRecordBytes = 0;
   std::optional<Checkpoint> checkpoint;
   ModelConfig config; ///< Of the checkpoint, or of the graph.
   std::shared_ptr<const Artifact>

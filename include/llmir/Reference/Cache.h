@@ -20,6 +20,7 @@
 #include "mlir/Dialect/LLM/Runtime/BlockManager.h"
 #include "mlir/Dialect/LLM/Runtime/BlockTables.h"
 
+#include <array>
 #include <map>
 #include <memory>
 #include <utility>
@@ -105,6 +106,12 @@ public:
   /// is listed twice.
   Status free(const Tensor &seqIds);
 
+  /// The state in a slot, from `offset` on in the record of a layer; zeros at
+  /// first. Fails if the state that starts there has another shape, or if a
+  /// number is negative. Valid as long as the cache.
+  Expected<Tensor *> state(int64_t layer, int64_t offset, int64_t slot,
+                           const Shape &shape);
+
   /// Length of a sequence; 0 for an unknown id.
   int64_t sequenceLength(int64_t id) const;
   /// Blocks of a sequence in order; empty for an unknown id.
@@ -112,8 +119,8 @@ public:
 
   /// Ids of all sequences, ascending.
   std::vector<int64_t> sequenceIds() const;
-  /// Equality of geometry, sequences, their blocks, and the contents of all
-  /// blocks.
+  /// Equality of geometry, sequences, their blocks, the contents of all blocks,
+  /// and the states.
   bool sameAs(const PagedCache &other) const;
 
   bool isLayer(int64_t layer) const {
@@ -156,6 +163,8 @@ private:
   /// Written blocks by (layer, block).
   std::map<std::pair<int64_t, int64_t>, std::shared_ptr<Block>> blocks;
   std::shared_ptr<const Block> zeros;
+  /// By layer, offset and slot.
+  std::map<std::array<int64_t, 3>, Tensor> states;
 };
 
 } // namespace llmir::reference

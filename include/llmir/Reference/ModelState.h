@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The state of a model between steps: the keys and values of each layer's
-// cache. One object per conversation; use another object or reset() for a new
-// one. Not thread-safe.
+// cache, or what else the layer keeps. One object per conversation; use another
+// object or reset() for a new one. Not thread-safe.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,6 +38,17 @@ public:
   Expected<Layer> append(int64_t layer, const reference::Tensor &keys,
                          const reference::Tensor &values, int64_t tokenDim);
 
+  /// What a layer keeps besides keys and values.
+  enum class Kept {
+    Tail,     ///< The last inputs of its convolution.
+    Matrices, ///< Those of its recurrence.
+  };
+  /// The state of a layer, of this type; zeros at first. Fails if it has been
+  /// of another type, or if it is too large. Valid until reset().
+  Expected<reference::Tensor *> kept(int64_t layer, Kept what,
+                                     reference::ElementKind kind,
+                                     const reference::Shape &shape);
+
   /// Position of the first token of this step: the maximum number of tokens of
   /// a layer when the step began.
   int64_t past() const { return tokensBefore; }
@@ -48,6 +59,7 @@ public:
 
 private:
   std::map<int64_t, Layer> layers;
+  std::map<std::pair<int64_t, Kept>, reference::Tensor> states;
   int64_t tokensBefore = 0;
 };
 

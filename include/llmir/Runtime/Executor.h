@@ -78,6 +78,11 @@ struct ExecutorOptions {
   /// contextLength.
   int64_t kvBlocks = 0;
   int64_t kvBytes = 0;
+  /// For models with layers that keep a state: the greatest number of
+  /// sequences. 0 = as many as fit into a quarter of the memory available to
+  /// the process, from 1 to 64; the memory of a sequence is used when it is
+  /// created.
+  int64_t sequences = 0;
   /// Surround arena, logits and KV pool with unreadable pages. For tests.
   bool guardPages = false;
   /// Where the system describes its nodes; overridden by tests.

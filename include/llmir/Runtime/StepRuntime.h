@@ -31,9 +31,9 @@ public:
   StepRuntime(const StepRuntime &) = delete;
   StepRuntime &operator=(const StepRuntime &) = delete;
 
-  /// Fills `runtime`, `state`, `kv_pool` and `kv_layer_stride`, and runs the
-  /// function on every worker. Returns the first failure of a runtime function.
-  /// Allocates nothing unless such a function is called.
+  /// Fills `runtime`, `state` and the fields of the KV and state pools, and
+  /// runs the function on every worker. Returns the first failure of a runtime
+  /// function. Allocates nothing unless such a function is called.
   Status run(LLMIRStepFunction function, LLMIRStepContext &context);
 
   /// Records the events of the following runs in `newTrace`, or stops recording

@@ -85,6 +85,7 @@ public:
 
 private:
   Status keepPrefixOf(Span<const int32_t> prompt);
+  Status goBack(size_t count);
   Expected<StepLogits> append(Span<const int32_t> part, WantLogits want);
   Expected<std::optional<StepLogits>> prefill(Span<const int32_t> prompt,
                                               const GenerateOptions &options);

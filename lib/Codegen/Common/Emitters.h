@@ -43,6 +43,7 @@ void addRowEmitters(KernelEmitters &emitters);
 void addRowQuantizers(KernelEmitters &emitters);
 void addRowRounders(KernelEmitters &emitters);
 void addSortEmitters(KernelEmitters &emitters);
+void addStateEmitters(KernelEmitters &emitters);
 
 //===----------------------------------------------------------------------===//
 // Code used by several kernels

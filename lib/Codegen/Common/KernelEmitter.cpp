@@ -21,7 +21,7 @@ KernelEmitters KernelEmitters::forCPU(mlir::MLIRContext *context) {
         addEmbeddingEmitters, addExpertEmitters, addGatherEmitters,
         addLinalgEmitters, addLoopEmitters, addMatmulEmitters, addPackEmitters,
         addQuantEmitters, addReductionEmitters, addRopeEmitters, addRowEmitters,
-        addRowQuantizers, addRowRounders, addSortEmitters})
+        addRowQuantizers, addRowRounders, addSortEmitters, addStateEmitters})
     add(emitters);
   for (mlir::Dialect *dialect : context->getLoadedDialects())
     if (auto *own = dialect->getRegisteredInterface<KernelEmitterInterface>())

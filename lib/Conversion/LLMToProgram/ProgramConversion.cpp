@@ -442,6 +442,7 @@ ConversionTable::ConversionTable()
   addTensorConversions(*this);
   addQuantConversions(*this);
   addMoEConversions(*this);
+  addStateConversions(*this);
   addCollectiveConversions(*this);
   addDenseAttentionConversion(*this);
   addRuntimeConversions(*this);

@@ -402,6 +402,7 @@ private:
 
 void addRowConversions(ConversionTable &table);
 void addCacheConversions(ConversionTable &table);
+void addStateConversions(ConversionTable &table);
 void addTensorConversions(ConversionTable &table);
 void addQuantConversions(ConversionTable &table);
 void addMoEConversions(ConversionTable &table);

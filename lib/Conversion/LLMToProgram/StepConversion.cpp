@@ -267,15 +267,18 @@ LogicalResult StepConversion::bindStepArguments() {
   if (step.isExternal())
     return step.emitOpError("has no body, but is to be converted to a program");
   // The signature of steps created by convert-mllm-to-llm.
-  static constexpr StepField order[] = {
+  SmallVector<StepField> order = {
       StepField::token_ids, StepField::positions,    StepField::query_offsets,
       StepField::seq_lens,  StepField::slot_mapping, StepField::block_tables,
       StepField::logit_rows};
-  if (step.getNumArguments() != std::size(order) + 1 ||
+  // Of models with layers that keep a state.
+  if (step.getNumArguments() == order.size() + 2)
+    order.insert(order.end() - 1, StepField::state_slots);
+  if (step.getNumArguments() != order.size() + 1 ||
       !isa<ll::PagedKVCacheType>(step.getArgumentTypes().back()))
     return step.emitOpError("is not a step: it takes ")
            << step.getNumArguments() << " operands, expected the "
-           << std::size(order) << " arrays of a ragged batch and a cache";
+           << order.size() << " arrays of a ragged batch and a cache";
   for (auto [argument, field] : llvm::zip(step.getArguments(), order))
     fields[argument] = field;
   return success();

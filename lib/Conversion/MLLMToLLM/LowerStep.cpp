@@ -14,6 +14,7 @@
 #include "OpLowering.h"
 #include "StepForm.h"
 
+#include "llmir/Dialect/MLLM/MLLMStateOps.h"
 #include "llmir/Dialect/MLLM/Pooling.h"
 
 #include "mlir/Dialect/LLM/IR/LLM.h"
@@ -89,6 +90,30 @@ static LogicalResult lower(OpLowering &l, mllm::SliceOp op) {
   return l.replace(l.state.step->selectRows(l.b(), op.getLoc(), op.getX()));
 }
 
+/// The states of a layer are part of the cache value.
+static LogicalResult lower(OpLowering &l, mllm::CausalConvOp op) {
+  StepFunction &step = *l.state.step;
+  auto conv = ll::CausalConvOp::create(
+      l.b(), l.resultType(), step.getCache().getType(), op.getX(),
+      op.getWeight(), step.getCache(), step.piece(BatchPiece::StateSlots),
+      step.piece(BatchPiece::QueryOffsets), step.layer(l.b(), op.getLayer()),
+      l.b().getI64IntegerAttr(0));
+  step.setCache(conv.getUpdatedCache());
+  return l.replace(conv.getResult());
+}
+
+static LogicalResult lower(OpLowering &l, mllm::LinearAttentionOp op) {
+  StepFunction &step = *l.state.step;
+  auto attention = ll::LinearAttentionOp::create(
+      l.b(), l.resultType(), step.getCache().getType(), op.getQ(), op.getK(),
+      op.getV(), op.getDecay(), step.getCache(),
+      step.piece(BatchPiece::StateSlots), step.piece(BatchPiece::QueryOffsets),
+      step.layer(l.b(), op.getLayer()), op.getBeta(), op.getInterleavedAttr(),
+      l.b().getI64IntegerAttr(step.states().tail));
+  step.setCache(attention.getUpdatedCache());
+  return l.replace(attention.getResult());
+}
+
 void addStepLowerings(LoweringTable &table) {
   table.addForSteps<mllm::CallGraphOp>(lower);
   table.addForSteps<mllm::PositionsOp>(lower);
@@ -97,6 +122,8 @@ void addStepLowerings(LoweringTable &table) {
   table.addForSteps<mllm::FlashAttention2SwaSinkOp>(lower);
   table.addForSteps<mllm::KVCacheOp>(lower);
   table.addForSteps<mllm::SliceOp>(lower);
+  table.addForSteps<mllm::CausalConvOp>(lower);
+  table.addForSteps<mllm::LinearAttentionOp>(lower);
 }
 
 } // namespace llmir

@@ -203,7 +203,8 @@ private:
       return failure();
     FailureOr<NeedsMap> needs = collectNeeds(entry, *facts, symbols);
     FailureOr<llm::PagedKVCacheType> cacheType = getCacheType(*facts);
-    if (failed(needs) || failed(cacheType))
+    FailureOr<mllm::StateLayout> states = mllm::StateLayout::of(module);
+    if (failed(needs) || failed(cacheType) || failed(states))
       return failure();
     FailureOr<TokenDimensions> tokens =
         TokenDimensions::compute(entry, symbols);
@@ -211,7 +212,7 @@ private:
       return failure();
 
     SetVector<mllm::SubGraphOp> layers = findLayers(*needs, symbols);
-    StepModule shared{symbols, *needs, *tokens, *cacheType};
+    StepModule shared{symbols, *needs, *tokens, *cacheType, *states};
     func::FuncOp step;
     for (const auto &needed : *needs) {
       mllm::SubGraphOp subgraph = needed.first;

@@ -32,7 +32,8 @@ static RankedTensorType getPieceType(MLIRContext *context, unsigned piece) {
 
 static StringRef getPieceName(unsigned piece) {
   static constexpr StringLiteral names[numBatchPieces] = {
-      "positions", "query_offsets", "seq_lens", "slot_mapping", "block_tables"};
+      "positions",    "query_offsets", "seq_lens",
+      "slot_mapping", "block_tables",  "state_slots"};
   return names[piece];
 }
 
@@ -87,8 +88,9 @@ void StepFunction::createEntry() {
 
   Value ids = addArgument(getIndexTensor(context, 1), "token_ids");
   for (unsigned piece = 0; piece < numBatchPieces; ++piece)
-    batch[piece] =
-        addArgument(getPieceType(context, piece), getPieceName(piece));
+    if (needs.batch[piece] || BatchPiece(piece) != BatchPiece::StateSlots)
+      batch[piece] =
+          addArgument(getPieceType(context, piece), getPieceName(piece));
   logitRows = addArgument(getIndexTensor(context, 1), "logit_rows");
   cache = addArgument(module.cacheType, "cache");
   for (StringAttr name : needs.weights)
@@ -256,7 +258,7 @@ LogicalResult StepFunction::lowerCall(mllm::CallGraphOp call) {
   if (inner.touchesCache())
     operands.push_back(cache);
   if (inner.takesLayer())
-    operands.push_back(layer(b, inner.layers.front()));
+    operands.push_back(layer(b, *inner.layerNumber()));
   for (StringAttr name : inner.weights)
     operands.push_back(weights.lookup(name));
 

@@ -16,6 +16,7 @@
 
 #include "SubGraphNeeds.h"
 #include "TokenDimensions.h"
+#include "llmir/Dialect/MLLM/MLLMStateOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLM/IR/LLM.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -28,6 +29,7 @@ struct StepModule {
   const NeedsMap &needs;
   const TokenDimensions &tokens;
   mlir::llm::PagedKVCacheType cacheType;
+  mllm::StateLayout states;
 
   const SubGraphNeeds &needsOf(mllm::SubGraphOp subgraph) const {
     return needs.find(subgraph)->second;
@@ -61,6 +63,8 @@ public:
   //===--------------------------------------------------------------------===//
 
   mlir::Value piece(BatchPiece piece) const { return batch[unsigned(piece)]; }
+  /// Where the layers' states are in their records.
+  const mllm::StateLayout &states() const { return module.states; }
   mlir::Value weight(mlir::StringAttr name) const {
     return weights.lookup(name);
   }

@@ -13,9 +13,12 @@
 #include "SubGraphNeeds.h"
 
 #include "llmir/Conversion/Dimensions.h"
+#include "llmir/Dialect/MLLM/MLLMStateOps.h"
 #include "llmir/Dialect/MLLM/TensorTypes.h"
 
 #include "llvm/ADT/TypeSwitch.h"
+
+#include <map>
 
 using namespace mlir;
 using namespace llmir;
@@ -52,8 +55,12 @@ private:
   LogicalResult visitRotation(RoPEOp op, SubGraphNeeds &needs);
   LogicalResult visitCache(KVCacheOp op, SubGraphNeeds &needs);
   LogicalResult visitAttention(Operation *op, SubGraphNeeds &needs);
+  template <typename OpTy>
+  LogicalResult visitState(OpTy op, SubGraphNeeds &needs);
   LogicalResult visitCall(CallGraphOp op, SubGraphNeeds &needs);
 
+  /// The op that owns a layer's part of a state.
+  std::map<std::pair<int64_t, bool>, Operation *> stateOwners;
   const ModelFacts &facts;
   SymbolTable &symbols;
   NeedsMap done;
@@ -94,6 +101,8 @@ LogicalResult NeedsCollector::visitOp(Operation *op, SubGraphNeeds &needs) {
           [&](Operation *attention) {
             return visitAttention(attention, needs);
           })
+      .Case<CausalConvOp, LinearAttentionOp>(
+          [&](auto state) { return visitState(state, needs); })
       .Case([&](CallGraphOp call) { return visitCall(call, needs); })
       .Default([](Operation *) { return success(); });
 }
@@ -186,6 +195,26 @@ LogicalResult NeedsCollector::visitAttention(Operation *op,
   return success();
 }
 
+/// A layer keeps at most one convolution's inputs, and one recurrence's
+/// matrices.
+template <typename OpTy>
+LogicalResult NeedsCollector::visitState(OpTy op, SubGraphNeeds &needs) {
+  const auto layer = static_cast<int64_t>(op.getLayer());
+  auto [owner, isNew] = stateOwners.insert(
+      {{layer, std::is_same_v<OpTy, CausalConvOp>}, op.getOperation()});
+  if (!isNew) {
+    InFlightDiagnostic diag =
+        op.emitOpError("is the second one that keeps a state in layer ")
+        << layer << "; give it a layer of its own";
+    diag.attachNote(owner->second->getLoc()) << "the first one";
+    return diag;
+  }
+  needs.stateLayers.insert(layer);
+  needs.batch[unsigned(BatchPiece::QueryOffsets)] = true;
+  needs.batch[unsigned(BatchPiece::StateSlots)] = true;
+  return success();
+}
+
 LogicalResult NeedsCollector::visitCall(CallGraphOp op, SubGraphNeeds &needs) {
   auto callee = symbols.lookup<SubGraphOp>(op.getCallee());
   if (failed(visit(callee)))
@@ -195,6 +224,7 @@ LogicalResult NeedsCollector::visitCall(CallGraphOp op, SubGraphNeeds &needs) {
     needs.batch[i] |= inner.batch[i];
   needs.embeds |= inner.embeds;
   needs.layers.insert(inner.layers.begin(), inner.layers.end());
+  needs.stateLayers.insert(inner.stateLayers.begin(), inner.stateLayers.end());
   needs.weights.insert(inner.weights.begin(), inner.weights.end());
   return success();
 }

@@ -28,21 +28,31 @@ enum class BatchPiece {
   SeqLens,      ///< tensor<?xi32> [S]
   SlotMapping,  ///< tensor<?xi32> [T]
   BlockTables,  ///< tensor<?x?xi32> [S, blocks]
+  StateSlots,   ///< tensor<?xi32> [S]; only of models that keep states
 };
-constexpr unsigned numBatchPieces = unsigned(BatchPiece::BlockTables) + 1;
+constexpr unsigned numBatchPieces = unsigned(BatchPiece::StateSlots) + 1;
 
 /// The requirements of a subgraph and its callees.
 struct SubGraphNeeds {
   bool batch[numBatchPieces] = {};
   bool embeds = false;
   llvm::SetVector<int64_t> layers;           ///< Of the cache.
+  llvm::SetVector<int64_t> stateLayers;      ///< Of the pool of states.
   llvm::SetVector<mlir::StringAttr> weights; ///< In the order of first use.
 
-  bool touchesCache() const { return !layers.empty(); }
+  bool touchesCache() const { return !layers.empty() || !stateLayers.empty(); }
   /// True if the function has a layer number argument because it belongs to one
   /// layer. A subgraph that looks up embeddings is the model, even with one
   /// layer.
-  bool takesLayer() const { return layers.size() == 1 && !embeds; }
+  bool takesLayer() const { return layerNumber().has_value() && !embeds; }
+  /// The number of the layer that it belongs to, among those of its kind.
+  std::optional<int64_t> layerNumber() const {
+    llvm::SetVector<int64_t> all = layers;
+    all.insert(stateLayers.begin(), stateLayers.end());
+    if (all.size() == 1)
+      return all.front();
+    return std::nullopt;
+  }
 };
 
 /// The needs of each subgraph reachable from the entry, callees first.

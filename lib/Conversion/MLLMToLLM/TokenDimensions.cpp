@@ -15,6 +15,7 @@
 #include "SubGraphNeeds.h"
 #include "llmir/Conversion/Dimensions.h"
 #include "llmir/Dialect/MLLM/MLLMExpertOps.h"
+#include "llmir/Dialect/MLLM/MLLMStateOps.h"
 #include "llmir/Dialect/MLLM/Pooling.h"
 #include "llmir/Dialect/MLLM/TensorTypes.h"
 
@@ -387,6 +388,15 @@ Rule TokenRules::apply() {
       .Case([&](FlashAttention2Op each) { return attend(each.getQ()); })
       .Case([&](FlashAttention2SwaSinkOp each) {
         return attend(each.getQ(), each->getOperands().drop_front(3));
+      })
+      .Case([&](CausalConvOp each) {
+        return attend(each.getX(), each.getWeight());
+      })
+      .Case([&](LinearAttentionOp each) -> Rule {
+        for (Value operand : each->getOperands())
+          if (of(operand) != 0)
+            return failure();
+        return Dim(0);
       })
       .Default([](Operation *) { return failure(); });
 }

@@ -13,6 +13,7 @@
 #include "llmir/Dialect/MLLM/MLLMAttentionOps.h"
 
 #include "LinalgCosts.h"
+#include "llmir/Dialect/MLLM/MLLMStateOps.h"
 #include "llmir/Dialect/MLLM/ShapeRules.h"
 
 #include "mlir/IR/TypeUtilities.h"
@@ -31,6 +32,9 @@ void MLLMDialect::addAttentionOps() {
   addOperations<
 #define GET_OP_LIST
 #include "llmir/Dialect/MLLM/MLLMAttentionOps.cpp.inc"
+      ,
+#define GET_OP_LIST
+#include "llmir/Dialect/MLLM/MLLMStateOps.cpp.inc"
       >();
 }
 

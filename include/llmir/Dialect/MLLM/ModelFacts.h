@@ -21,7 +21,7 @@ namespace llmir::mllm {
 /// The contents of `mllm.model`. All integers are positive.
 struct ModelFacts {
   std::string architecture; ///< Name of the family, for example "llama".
-  int64_t numLayers = 0;
+  int64_t numLayers = 0;    ///< Layers with keys and values.
   int64_t numHeads = 0;
   int64_t numKVHeads = 0;
   int64_t headDim = 0;

@@ -121,6 +121,7 @@ Status PagedKVCache::initialize(const PagedKVCacheOptions &options) {
                   "KV cache: numBlocks is " + std::to_string(numBlocks),
                   "give a number from 1 to " + std::to_string(mostBlocks));
   LLMIR_RETURN_IF_ERROR(mapPool(numBlocks, lazy, options.guardPages));
+  LLMIR_RETURN_IF_ERROR(statePool.allocate(options.states, options.guardPages));
   manager = BlockManager(numBlocks);
   touched.assign(static_cast<size_t>(numBlocks), 0);
   planned.assign(static_cast<size_t>(numBlocks), 0);
@@ -231,7 +232,23 @@ PagedKVCache::Sequence &PagedKVCache::addSequence(SequenceId sequence) {
   added.table.reserve(
       static_cast<size_t>(std::min(blocksPerSequence(), manager.numBlocks())));
   added.layerLengths.assign(static_cast<size_t>(layers), 0);
+  added.stateSlot = statePool.take();
   return added;
+}
+
+void PagedKVCache::release(Sequence &sequence) {
+  releaseBlocks(sequence, 0);
+  statePool.release(sequence.stateSlot);
+}
+
+/// Keys and values by value would leave the states of other layers behind.
+Status PagedKVCache::checkHasNoStates() const {
+  if (statePool.isEmpty())
+    return Status::ok();
+  return Status(StatusCode::Unsupported,
+                "layers of this model keep a state besides keys and values, "
+                "which only steps update",
+                "run steps instead of appending keys and values");
 }
 
 static Status unknownSequence(SequenceId sequence) {
@@ -245,10 +262,22 @@ static Status takenSequence(SequenceId sequence) {
                 "free it first, or choose another id");
 }
 
+/// A state is that after the last token; earlier ones are not kept.
+static Status cannotGoBack(SequenceId sequence, int64_t length,
+                           int64_t wanted) {
+  return Status(StatusCode::Unsupported,
+                quoted(sequence) + " has " + std::to_string(length) +
+                    " tokens, and layers that keep a state cannot go back to " +
+                    std::to_string(wanted),
+                "start a new sequence, or truncate this one to 0 tokens and "
+                "compute the others again");
+}
+
 Status PagedKVCache::createSequence(SequenceId sequence) {
   LLMIR_RETURN_IF_ERROR(constructed);
   if (find(sequence))
     return takenSequence(sequence);
+  LLMIR_RETURN_IF_ERROR(statePool.checkRoom(1));
   addSequence(sequence);
   return Status::ok();
 }
@@ -258,14 +287,14 @@ Status PagedKVCache::freeSequence(SequenceId sequence) {
   auto found = sequences.find(sequence);
   if (found == sequences.end())
     return unknownSequence(sequence);
-  releaseBlocks(found->second, 0);
+  release(found->second);
   sequences.erase(found);
   return Status::ok();
 }
 
 void PagedKVCache::reset() {
   for (auto &entry : sequences)
-    releaseBlocks(entry.second, 0);
+    release(entry.second);
   sequences.clear();
 }
 
@@ -276,6 +305,11 @@ bool PagedKVCache::hasSequence(SequenceId sequence) const {
 Span<const int32_t> PagedKVCache::blockTable(SequenceId sequence) const {
   const Sequence *found = find(sequence);
   return found ? Span<const int32_t>(found->table) : Span<const int32_t>();
+}
+
+int32_t PagedKVCache::stateSlot(SequenceId sequence) const {
+  const Sequence *found = find(sequence);
+  return found ? found->stateSlot : -1;
 }
 
 int64_t PagedKVCache::getSequenceLength(SequenceId sequence) const {
@@ -307,9 +341,15 @@ Status PagedKVCache::fork(SequenceId source, SequenceId target,
                       std::to_string(getSequenceLength(source)) +
                       " tokens, but a fork of " + std::to_string(numTokens) +
                       " was requested");
+  if (!statePool.isEmpty() && numTokens != 0 &&
+      numTokens != getSequenceLength(source))
+    return cannotGoBack(source, getSequenceLength(source), numTokens);
+  LLMIR_RETURN_IF_ERROR(statePool.checkRoom(1));
   Sequence &copy = addSequence(target); // May rehash the table of sequences.
   const Sequence &origin = *find(source);
   copy.length = numTokens;
+  if (numTokens != 0)
+    statePool.copy(origin.stateSlot, copy.stateSlot);
   for (size_t layer = 0; layer < copy.layerLengths.size(); ++layer) {
     copy.layerLengths[layer] =
         std::min(origin.layerLengths[layer], static_cast<int32_t>(numTokens));
@@ -343,6 +383,8 @@ Status PagedKVCache::forkSequences(Span<const int32_t> sources,
     if (find(targets[i]))
       return takenSequence(targets[i]);
   }
+  LLMIR_RETURN_IF_ERROR(
+      statePool.checkRoom(static_cast<int64_t>(sources.size())));
   for (size_t i = 0; i < sources.size(); ++i)
     LLMIR_RETURN_IF_ERROR(fork(sources[i], targets[i]));
   return Status::ok();
@@ -371,6 +413,9 @@ Status PagedKVCache::truncate(SequenceId sequence, int64_t length) {
                       std::to_string(length));
   if (length == found->length)
     return Status::ok();
+  if (!statePool.isEmpty() && length != 0)
+    return cannotGoBack(sequence, found->length, length);
+  statePool.clear(found->stateSlot);
   found->length = length;
   found->evenLayers = true;
   for (int32_t &layerLength : found->layerLengths) {
@@ -520,73 +565,6 @@ Status PagedKVCache::reserve(SequenceId sequence, int64_t numTokens,
                              Span<int32_t> slots) {
   KVReservation wish{sequence, numTokens};
   return reserve(Span<const KVReservation>(&wish, 1), slots);
-}
-
-//===----------------------------------------------------------------------===//
-// Invariants
-//===----------------------------------------------------------------------===//
-
-/// I5: a block has the same index in all tables that contain it, and the
-/// entries before it are equal.
-Status PagedKVCache::checkSharedPrefixes() const {
-  struct Place {
-    SequenceId sequence;
-    size_t entry;
-    int32_t before; ///< The preceding block, or -1.
-  };
-  std::unordered_map<int32_t, Place> places;
-  for (const auto &[id, sequence] : sequences)
-    for (size_t i = 0; i < sequence.table.size(); ++i) {
-      const int32_t before = i == 0 ? -1 : sequence.table[i - 1];
-      const Place &known =
-          places.insert({sequence.table[i], {id, i, before}}).first->second;
-      if (known.entry != i || known.before != before)
-        return Status(StatusCode::Internal,
-                      "I5: block " + std::to_string(sequence.table[i]) +
-                          " follows a different block in sequence " +
-                          std::to_string(id) + " than in sequence " +
-                          std::to_string(known.sequence));
-    }
-  return Status::ok();
-}
-
-Status PagedKVCache::checkInvariants() const {
-  LLMIR_RETURN_IF_ERROR(constructed);
-  LLMIR_RETURN_IF_ERROR(manager.checkInvariants());
-  std::vector<int32_t> owners(static_cast<size_t>(manager.numBlocks()), 0);
-  auto broken = [](SequenceId id, const std::string &what) {
-    return Status(StatusCode::Internal, quoted(id) + ": " + what);
-  };
-  for (const auto &[id, sequence] : sequences) {
-    if (static_cast<int64_t>(sequence.table.size()) !=
-        ceilDiv(sequence.length, layout.blockSize))
-      return broken(id, "I7: the size of the table does not match the length");
-    for (int32_t block : sequence.table) {
-      if (!manager.isBlock(block))
-        return broken(id, "its table has an invalid block");
-      ++owners[static_cast<size_t>(block)];
-    }
-    int32_t most = *std::max_element(sequence.layerLengths.begin(),
-                                     sequence.layerLengths.end());
-    int32_t least = *std::min_element(sequence.layerLengths.begin(),
-                                      sequence.layerLengths.end());
-    if (most != sequence.length || sequence.evenLayers != (most == least))
-      return broken(id, "the lengths of its layers do not match its length");
-  }
-  for (int64_t block = 0; block < manager.numBlocks(); ++block)
-    if (owners[static_cast<size_t>(block)] !=
-        manager.refCount(static_cast<int32_t>(block)))
-      return Status(
-          StatusCode::Internal,
-          "I2: block " + std::to_string(block) + " has " +
-              std::to_string(owners[static_cast<size_t>(block)]) +
-              " owners and counts " +
-              std::to_string(manager.refCount(static_cast<int32_t>(block))));
-  LLMIR_RETURN_IF_ERROR(checkSharedPrefixes());
-  for (int32_t copies : planned)
-    if (copies != 0)
-      return Status(StatusCode::Internal, "a plan was not discarded");
-  return Status::ok();
 }
 
 } // namespace mlir::llm::runtime

@@ -230,6 +230,7 @@ static Status nullPointer(const char *name) {
 Status PagedKVCache::planAppend(int64_t firstLayer, int64_t numLayers,
                                 int64_t batchSize, int64_t seqLen,
                                 const int32_t *seqIds) {
+  LLMIR_RETURN_IF_ERROR(checkHasNoStates());
   LLMIR_RETURN_IF_ERROR(
       checkDistinct(std::vector<int64_t>(seqIds, seqIds + batchSize)));
   int64_t needed = 0;

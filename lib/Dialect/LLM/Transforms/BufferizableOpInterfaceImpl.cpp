@@ -253,8 +253,9 @@ void mlir::llm::registerBufferizableOpInterfaceExternalModels(
     DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, LLMDialect *) {
     PagedKVCacheType::attachInterface<CacheInMemRef, CacheAsTensor>(*context);
-    attachModels<AppendKVOp, BlockTablesOp, CreatePagedCacheOp, ForkKVOp,
-                 FreeKVOp, FusedAttentionOp, LookupKVOp, PagedAttentionOp,
-                 ReserveKVOp, RopeAppendKVOp>(context);
+    attachModels<AppendKVOp, BlockTablesOp, CausalConvOp, CreatePagedCacheOp,
+                 ForkKVOp, FreeKVOp, FusedAttentionOp, LinearAttentionOp,
+                 LookupKVOp, PagedAttentionOp, ReserveKVOp, RopeAppendKVOp>(
+        context);
   });
 }

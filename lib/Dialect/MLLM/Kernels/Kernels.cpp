@@ -39,6 +39,9 @@ void llmir::mllm::MLLMDialect::addKernelOps() {
       ,
 #define GET_OP_LIST
 #include "llmir/Dialect/MLLM/Kernels/QuantKernels.cpp.inc"
+      ,
+#define GET_OP_LIST
+#include "llmir/Dialect/MLLM/Kernels/StateKernels.cpp.inc"
       >();
 }
 

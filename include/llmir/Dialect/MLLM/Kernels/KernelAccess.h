@@ -129,6 +129,12 @@ struct WeightNeed {
   llvm::SmallVector<int64_t, 3> shape;
 };
 
+/// The part of the layer's record in the pool of states that a kernel uses, in
+/// floats.
+struct StatePart {
+  int64_t offset, size;
+};
+
 /// The geometry of the KV cache that a kernel accesses.
 struct CacheGeometry {
   llvm::StringRef format; ///< Element type of the cache, a name of KVFormat.

@@ -63,6 +63,9 @@ def MLLM_AnyRows : MemRefRankOf<[F32, I32, I64], [2]>;
 /// The KV cache of the step, which is not an operand.
 def MLLM_KVCacheResource : Resource<"::llmir::mllm::kernel::KVCacheResource">;
 
+/// The states of layers, which are not operands.
+def MLLM_StatePoolResource : Resource<"::llmir::mllm::kernel::StatePoolResource">;
+
 //===----------------------------------------------------------------------===//
 // Ops
 //===----------------------------------------------------------------------===//

@@ -25,6 +25,14 @@ struct KVCacheResource : mlir::SideEffects::Resource::Base<KVCacheResource> {
   llvm::StringRef getName() final { return "KVCache"; }
 };
 
+/// The pool of the states of layers. A worker accesses only the elements of a
+/// state that it is given by the division of the kernel, the only one that uses
+/// that part of the layer's record.
+struct StatePoolResource
+    : mlir::SideEffects::Resource::Base<StatePoolResource> {
+  llvm::StringRef getName() final { return "StatePool"; }
+};
+
 /// Whether the op may read, or write, the operand, according to its memory
 /// effects.
 bool readsOperand(mlir::Operation *op, mlir::OpOperand &operand);

@@ -84,6 +84,14 @@ def MLLM_KernelOpInterface : OpInterface<"KernelOpInterface", [MemoryEffectsOpIn
       }]>,
 
     InterfaceMethod<[{
+        The part of the layer's record in the pool of states that the kernel
+        uses, if any.
+      }], "std::optional<::llmir::mllm::kernel::StatePart>",
+      "getStatePart", (ins), [{}], [{
+        return std::nullopt;
+      }]>,
+
+    InterfaceMethod<[{
         Whether the number of rows is given by the kernel's attributes instead
         of the step context. In a step, such kernels compute values that are the
         same for all tokens. By default, true if the work is divided by

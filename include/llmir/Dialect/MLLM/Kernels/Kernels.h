@@ -61,5 +61,7 @@ struct QuantGrid {
 #include "llmir/Dialect/MLLM/Kernels/NestKernels.h.inc"
 #define GET_OP_CLASSES
 #include "llmir/Dialect/MLLM/Kernels/QuantKernels.h.inc"
+#define GET_OP_CLASSES
+#include "llmir/Dialect/MLLM/Kernels/StateKernels.h.inc"
 
 #endif // LLMIR_DIALECT_MLLM_KERNELS_KERNELS_H

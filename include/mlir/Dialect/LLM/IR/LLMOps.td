@@ -22,6 +22,7 @@ include "mlir/Dialect/LLM/IR/LLMCollectiveOps.td"
 include "mlir/Dialect/LLM/IR/LLMFusedOps.td"
 include "mlir/Dialect/LLM/IR/LLMMoEOps.td"
 include "mlir/Dialect/LLM/IR/LLMQuantOps.td"
+include "mlir/Dialect/LLM/IR/LLMStateOps.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/IR/SymbolInterfaces.td"
 

@@ -36,6 +36,7 @@
 #include "llmir/Support/Status.h"
 #include "mlir/Dialect/LLM/Runtime/BlockManager.h"
 #include "mlir/Dialect/LLM/Runtime/BlockTables.h"
+#include "mlir/Dialect/LLM/Runtime/StatePool.h"
 
 #include <cstdint>
 #include <unordered_map>
@@ -73,6 +74,10 @@ struct PagedKVCacheOptions {
   /// V is the first elements of K and is not stored: callers that store tokens
   /// pass it nevertheless.
   bool valuesInKeys = false;
+  /// What layers without keys and values keep of each sequence. Such a cache is
+  /// written by steps only (reserve()), not by value, and a sequence cannot go
+  /// back: see fork() and truncate().
+  StateGeometry states;
   /// Surround each layer with unreadable pages, so that stray accesses fault.
   /// For tests.
   bool guardPages = false;
@@ -179,7 +184,8 @@ public:
   // Sequences, for callers that write to the pool themselves (the executor)
   //===--------------------------------------------------------------------===//
 
-  /// Creates an empty sequence. Fails with InvalidArgument if the id is in use.
+  /// Creates an empty sequence. Fails with InvalidArgument if the id is in use,
+  /// and with ResourceExhausted if its state has no room.
   ::llmir::Status createSequence(SequenceId sequence);
   /// Removes a sequence and frees the blocks that no other sequence uses.
   ::llmir::Status freeSequence(SequenceId sequence);
@@ -206,7 +212,9 @@ public:
 
   /// Creates the sequence `target` with the first `numTokens` tokens of
   /// `source` (all of them by default) without copying: a shared block is
-  /// copied when one of its owners writes to it.
+  /// copied when one of its owners writes to it. States of layers are copied at
+  /// once; since they are those after the last token, a fork of fewer tokens
+  /// (but not of none) is then Unsupported.
   ::llmir::Status fork(SequenceId source, SequenceId target);
   ::llmir::Status fork(SequenceId source, SequenceId target, int64_t numTokens);
 
@@ -217,12 +225,18 @@ public:
   /// Removes all sequences of a list, or none of them.
   ::llmir::Status freeSequences(::llmir::Span<const int32_t> list);
 
-  /// Removes the tokens from position `length` on.
+  /// Removes the tokens from position `length` on. If layers keep a state, only
+  /// all tokens can be removed: others are Unsupported.
   ::llmir::Status truncate(SequenceId sequence, int64_t length);
 
   /// The sequence's blocks in order, ceil(length / block size) entries (I7);
   /// valid until the sequence changes. Empty for an unknown sequence.
   ::llmir::Span<const int32_t> blockTable(SequenceId sequence) const;
+
+  /// The sequence's slot in states(); -1 for an unknown one, or without states.
+  int32_t stateSlot(SequenceId sequence) const;
+  /// The states of layers; empty if they keep none.
+  const StatePool &states() const { return statePool; }
 
   /// Tokens of the sequence; 0 for an unknown one.
   int64_t getSequenceLength(SequenceId sequence) const;
@@ -250,7 +264,7 @@ public:
   int64_t getNumSequences() const {
     return static_cast<int64_t>(sequences.size());
   }
-  /// Bytes of the pool, used or not.
+  /// Bytes of the pool of keys and values, used or not.
   int64_t getTotalMemoryUsage() const { return poolBytes; }
 
   /// Row stride of block tables: ceil(maxSeqLen / blockSize).
@@ -284,6 +298,7 @@ private:
     bool evenLayers = true;            ///< All layers have `length` tokens.
     bool dirtyTail = false;            ///< The last block has removed tokens.
     uint64_t lastListed = 0; ///< Stamp used to detect duplicates in a list.
+    int32_t stateSlot = -1;  ///< In the pool of states, if there is one.
   };
 
   ::llmir::Status checkSharedPrefixes() const;
@@ -292,7 +307,9 @@ private:
   ::llmir::Status mapPool(int64_t numBlocks, bool lazy, bool guardPages);
   const Sequence *find(SequenceId sequence) const;
   Sequence *find(SequenceId sequence);
+  ::llmir::Status checkHasNoStates() const;
   Sequence &addSequence(SequenceId sequence);
+  void release(Sequence &sequence);
   void releaseBlocks(Sequence &sequence, size_t keep);
 
   ::llmir::Status planGrowth(SequenceId id, const Sequence *sequence,
@@ -341,6 +358,7 @@ private:
   std::vector<int32_t> planned; ///< [block] copies planned by checkReserve().
   std::vector<int32_t> plannedBlocks; ///< The blocks with planned copies.
   uint64_t stamp = 0;
+  StatePool statePool;
   std::unordered_map<SequenceId, Sequence> sequences;
 };
 

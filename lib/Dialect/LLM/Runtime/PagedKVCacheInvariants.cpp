@@ -1,0 +1,92 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The invariants of the cache, for tests.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/LLM/Runtime/PagedKVCache.h"
+
+#include <algorithm>
+#include <string>
+
+using llmir::Status;
+using llmir::StatusCode;
+
+namespace mlir::llm::runtime {
+
+/// I5: a block has the same index in all tables that contain it, and the
+/// entries before it are equal.
+Status PagedKVCache::checkSharedPrefixes() const {
+  struct Place {
+    SequenceId sequence;
+    size_t entry;
+    int32_t before; ///< The preceding block, or -1.
+  };
+  std::unordered_map<int32_t, Place> places;
+  for (const auto &[id, sequence] : sequences)
+    for (size_t i = 0; i < sequence.table.size(); ++i) {
+      const int32_t before = i == 0 ? -1 : sequence.table[i - 1];
+      const Place &known =
+          places.insert({sequence.table[i], {id, i, before}}).first->second;
+      if (known.entry != i || known.before != before)
+        return Status(StatusCode::Internal,
+                      "I5: block " + std::to_string(sequence.table[i]) +
+                          " follows a different block in sequence " +
+                          std::to_string(id) + " than in sequence " +
+                          std::to_string(known.sequence));
+    }
+  return Status::ok();
+}
+
+Status PagedKVCache::checkInvariants() const {
+  LLMIR_RETURN_IF_ERROR(constructed);
+  LLMIR_RETURN_IF_ERROR(manager.checkInvariants());
+  std::vector<int32_t> owners(static_cast<size_t>(manager.numBlocks()), 0);
+  auto broken = [](SequenceId id, const std::string &what) {
+    return Status(StatusCode::Internal,
+                  "sequence " + std::to_string(id) + ": " + what);
+  };
+  for (const auto &[id, sequence] : sequences) {
+    if (static_cast<int64_t>(sequence.table.size()) !=
+        (sequence.length + layout.blockSize - 1) / layout.blockSize)
+      return broken(id, "I7: the size of the table does not match the length");
+    for (int32_t block : sequence.table) {
+      if (!manager.isBlock(block))
+        return broken(id, "its table has an invalid block");
+      ++owners[static_cast<size_t>(block)];
+    }
+    if ((sequence.stateSlot < 0) != statePool.isEmpty())
+      return broken(id, "it has no state");
+    int32_t most = *std::max_element(sequence.layerLengths.begin(),
+                                     sequence.layerLengths.end());
+    int32_t least = *std::min_element(sequence.layerLengths.begin(),
+                                      sequence.layerLengths.end());
+    if (most != sequence.length || sequence.evenLayers != (most == least))
+      return broken(id, "the lengths of its layers do not match its length");
+  }
+  if (!statePool.isEmpty() &&
+      statePool.numFree() + getNumSequences() != statePool.geometry().slots)
+    return Status(StatusCode::Internal, "a slot of the states has no owner");
+  for (int64_t block = 0; block < manager.numBlocks(); ++block)
+    if (owners[static_cast<size_t>(block)] !=
+        manager.refCount(static_cast<int32_t>(block)))
+      return Status(
+          StatusCode::Internal,
+          "I2: block " + std::to_string(block) + " has " +
+              std::to_string(owners[static_cast<size_t>(block)]) +
+              " owners and counts " +
+              std::to_string(manager.refCount(static_cast<int32_t>(block))));
+  LLMIR_RETURN_IF_ERROR(checkSharedPrefixes());
+  for (int32_t copies : planned)
+    if (copies != 0)
+      return Status(StatusCode::Internal, "a plan was not discarded");
+  return Status::ok();
+}
+
+} // namespace mlir::llm::runtime
