@@ -30,6 +30,7 @@ constexpr int64_t maxLayers = 512;
 constexpr int64_t maxHeads = 4096;
 constexpr int64_t maxHeadDim = 4096;
 constexpr int64_t maxExperts = 4096;
+constexpr int64_t maxConvTaps = 64;
 constexpr int64_t maxContext = int64_t(1) << 30;
 
 /// The names of a format's fields, for messages.

@@ -35,6 +35,18 @@ static constexpr FamilyTraits table[] = {
     {"qwen3_moe", "qwen3moe",
      Is::HasQKNorm | Is::HasOutputBias | Is::WindowIsOptional | Is::HasExperts |
          Is::NormalizesExperts},
+    {"qwen3_next", "qwen3next",
+     Is::HasQKNorm | Is::HasUnitOffset | Is::HasExperts |
+         Is::NormalizesExperts | Is::KeepsStates | Is::HasAttentionInterval,
+     0, 0.25},
+    {"qwen3_5_text", "qwen35",
+     Is::HasQKNorm | Is::HasUnitOffset | Is::KeepsStates |
+         Is::HasAttentionInterval,
+     0, 0.25},
+    {"qwen3_5_moe_text", "qwen35moe",
+     Is::HasQKNorm | Is::HasUnitOffset | Is::HasExperts |
+         Is::NormalizesExperts | Is::KeepsStates | Is::HasAttentionInterval,
+     0, 0.25},
     {"smollm3", "smollm3",
      Is::PairsInGGUF | Is::HasOutputBias | Is::HasMLPBias |
          Is::EveryFourthIsUnrotated | Is::WindowIsOptional},
@@ -61,8 +73,14 @@ static constexpr FamilyTraits table[] = {
     {"granitemoe", "granitemoe",
      Is::PairsInGGUF | Is::HasOutputBias | Is::DividesLogits | Is::HasExperts |
          Is::NormalizesExperts},
+    {"granitemoehybrid", "granitehybrid",
+     Is::PairsInGGUF | Is::HasOutputBias | Is::DividesLogits | Is::HasExperts |
+         Is::NormalizesExperts | Is::KeepsStates},
     {"internlm2", "internlm2", Is::PairsInGGUF | Is::HasOutputBias, 0, 1.0,
      "output"},
+    {"lfm2", "lfm2", Is::HasQKNorm | Is::KeepsStates},
+    {"lfm2_moe", "lfm2moe",
+     Is::HasQKNorm | Is::HasExperts | Is::NormalizesExperts | Is::KeepsStates},
     {"stablelm", "stablelm", Is::UsesLayerNorm, 0, 0.25},
     {"gpt_neox", "gptneox",
      Is::UsesLayerNorm | Is::UsesExactGELU | Is::HasOutputBias | Is::IsParallel,

@@ -49,7 +49,11 @@ struct FamilyTraits {
     /// The weights of a token's experts are divided by their sum, where the
     /// file does not specify it.
     NormalizesExperts = 1 << 19,
-    HasLatents = 1 << 24, ///< Multi-head latent attention.
+    HasLatents = 1 << 25, ///< Multi-head latent attention.
+    /// Some layers keep a state in place of keys and values.
+    KeepsStates = 1 << 26,
+    /// The others are every n-th one, unless the file lists them.
+    HasAttentionInterval = 1 << 27,
   };
 
   std::string_view modelType; ///< Of config.json.

@@ -287,7 +287,9 @@ Status GGUFConfig::readHeads() {
   LLMIR_ASSIGN_OR_RETURN(
       config.numHeads, sameInEveryLayer(key("attention.head_count"), maxHeads));
   config.numKVHeads = config.numHeads;
-  if (metadata.has(key("attention.head_count_kv")))
+  if (has(Trait::KeepsStates))
+    LLMIR_RETURN_IF_ERROR(readRecurrentHeads());
+  else if (metadata.has(key("attention.head_count_kv")))
     LLMIR_ASSIGN_OR_RETURN(
         config.numKVHeads,
         sameInEveryLayer(key("attention.head_count_kv"), maxHeads));
@@ -579,6 +581,8 @@ Expected<ModelConfig> GGUFConfig::read() {
                                                 : readRope());
   LLMIR_RETURN_IF_ERROR(readScales());
   LLMIR_RETURN_IF_ERROR(readLayers());
+  if (has(Trait::KeepsStates))
+    LLMIR_RETURN_IF_ERROR(readRecurrent());
   if (has(Trait::HasExperts))
     LLMIR_RETURN_IF_ERROR(readExperts());
   LLMIR_RETURN_IF_ERROR(check());

@@ -54,6 +54,11 @@ private:
   Status readExpertGroups();
   Status readExpertWeights();
   Status readPooling();
+  Status readRecurrentHeads();
+  Status readAttentionInterval();
+  Status readRecurrent();
+  Status readMambaTraits();
+  Status readShortConv();
   Status readTokens();
   void readTensorTraits();
   Status check();

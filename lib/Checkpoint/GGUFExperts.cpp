@@ -42,6 +42,8 @@ Status GGUFConfig::readExperts() {
                          "is " + std::to_string(experts.perToken) +
                              "; llama4 models choose one expert for a token");
   }
+  if (config.architecture == "lfm2moe")
+    experts.sumOffset = 1e-6;
   LLMIR_RETURN_IF_ERROR(readExpertGroups());
   return readExpertWeights();
 }

@@ -175,6 +175,11 @@ Status ModelKeys::addRope() {
 }
 
 Status ModelKeys::add() {
+  if (!config.recurrent.layers.empty())
+    return Status(StatusCode::Unsupported,
+                  "conversion of " + config.architecture +
+                      " models, whose layers keep states, is not supported",
+                  "run the model from its directory");
   addSizes();
   if (!config.learnedPositions)
     LLMIR_RETURN_IF_ERROR(addRope());

@@ -162,8 +162,11 @@ Status HuggingFaceConfig::readRope() {
   double share = family->rotaryShare;
   LLMIR_RETURN_IF_ERROR(readRotaryShare(json, share));
   const bool isNeoX = config.architecture == "gptneox";
-  thetaName = isNeoX ? "rotary_emb_base" : "rope_theta";
-  LLMIR_ASSIGN_OR_RETURN(config.ropeTheta, json.numberOr(thetaName, 10000.0));
+  thetaName = isNeoX                          ? "rotary_emb_base"
+              : isLFM2() && json.has("theta") ? "theta"
+                                              : "rope_theta";
+  LLMIR_ASSIGN_OR_RETURN(config.ropeTheta,
+                         json.numberOr(thetaName, isLFM2() ? 1e6 : 10000.0));
   if (json.has("rope_parameters")) {
     ropePath = "rope_parameters.";
     Expected<JsonReader> rope = json.object("rope_parameters");

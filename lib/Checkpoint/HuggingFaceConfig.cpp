@@ -9,6 +9,9 @@
 #include "HuggingFaceConfig.h"
 #include "QuantizedTensors.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace llmir {
 
 static constexpr const char *configName = "config.json";
@@ -45,9 +48,15 @@ Status HuggingFaceConfig::readSizes() {
                          json.integer("vocab_size", 1, maxVocabSize));
   LLMIR_ASSIGN_OR_RETURN(config.hiddenSize,
                          json.integer("hidden_size", 1, maxHiddenSize));
-  LLMIR_ASSIGN_OR_RETURN(
-      config.intermediateSize,
-      json.integer("intermediate_size", 1, maxIntermediateSize));
+  if (config.architecture == "lfm2")
+    LLMIR_RETURN_IF_ERROR(readAdjustedInnerSize());
+  else // Without it, all layers have experts.
+    LLMIR_ASSIGN_OR_RETURN(config.intermediateSize,
+                           json.integer(config.architecture == "qwen35moe" &&
+                                                !json.has("intermediate_size")
+                                            ? "moe_intermediate_size"
+                                            : "intermediate_size",
+                                        1, maxIntermediateSize));
   LLMIR_ASSIGN_OR_RETURN(config.numLayers,
                          json.integer("num_hidden_layers", 1, maxLayers));
   LLMIR_ASSIGN_OR_RETURN(
@@ -63,11 +72,9 @@ Status HuggingFaceConfig::readSizes() {
   LLMIR_ASSIGN_OR_RETURN(
       config.contextLength,
       json.integer("max_position_embeddings", 1, maxContext));
-  const bool isLayerNorm = has(Trait::UsesLayerNorm);
-  LLMIR_ASSIGN_OR_RETURN(
-      config.normEps,
-      json.numberOr(isLayerNorm ? "layer_norm_eps" : "rms_norm_eps",
-                    isLayerNorm ? 1e-5 : 1e-6));
+  const bool isGreater = has(Trait::UsesLayerNorm) || isLFM2();
+  LLMIR_ASSIGN_OR_RETURN(config.normEps,
+                         json.numberOr(epsKey(), isGreater ? 1e-5 : 1e-6));
   return Status::ok();
 }
 
@@ -202,15 +209,11 @@ Status HuggingFaceConfig::readGeneration(const JsonReader &generation) {
 }
 
 Status HuggingFaceConfig::check() {
-  const bool isGPT2 = config.architecture == "gpt2";
-  const char *eps = isGPT2                      ? "layer_norm_epsilon"
-                    : has(Trait::UsesLayerNorm) ? "layer_norm_eps"
-                                                : "rms_norm_eps";
   ConfigFieldNames names{"num_attention_heads",
                          "num_key_value_heads",
                          "head_dim",
                          "hidden_size",
-                         eps,
+                         epsKey(),
                          thetaName,
                          ropePath + "factor",
                          ropePath + "low_freq_factor",
@@ -242,7 +245,8 @@ Expected<ModelConfig> HuggingFaceConfig::read(const Json *generation) {
     if (has(Trait::HasExperts))
       LLMIR_RETURN_IF_ERROR(readExperts());
     LLMIR_RETURN_IF_ERROR(readRope());
-    LLMIR_RETURN_IF_ERROR(readLayers());
+    LLMIR_RETURN_IF_ERROR(has(Trait::KeepsStates) ? readRecurrentLayers()
+                                                  : readLayers());
     bool isCausal;
     LLMIR_ASSIGN_OR_RETURN(
         isCausal, json.booleanOr("is_causal", !has(Trait::LooksAhead)));
@@ -284,8 +288,10 @@ Expected<ModelConfig> modelConfigFromHuggingFace(const Json &config,
     return reader.takeStatus();
   std::string type;
   LLMIR_ASSIGN_OR_RETURN(type, reader->stringOr("model_type", ""));
-  const bool isKnown =
-      type == "gemma3" || type == "mistral3" || type == "llama4";
+  static constexpr std::string_view multimodal[] = {
+      "gemma3", "mistral3", "llama4", "qwen3_5", "qwen3_5_moe"};
+  const bool isKnown = std::find(std::begin(multimodal), std::end(multimodal),
+                                 type) != std::end(multimodal);
   if (!reader->has("text_config") || !isKnown)
     return HuggingFaceConfig(*reader, hasOutputProjection).read(generation);
   Expected<JsonReader> text = reader->object("text_config");

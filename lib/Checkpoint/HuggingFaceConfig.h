@@ -65,6 +65,7 @@ private:
   Status readLimitedExperts();
   Status readExpertGroups();
   Status readGptOss();
+  Status readBiasedExperts();
   Status readExpertLayers();
   Status readLayerTypesOfMLPs();
 
@@ -73,6 +74,15 @@ private:
   Status readChunkedLayers();
   Status readQueryScales();
   Status readLlama4Experts();
+
+  // HuggingFaceRecurrent.cpp
+  Status readAdjustedInnerSize();
+  Status readRecurrentLayers();
+  Status readLayerKinds(std::vector<bool> &recurrent) const;
+  Status readAttentionLayers(std::vector<bool> &recurrent) const;
+  Status readShortConv();
+  Status readMamba2();
+  Status readDeltaNet();
 
   // HuggingFaceAttention.cpp
   Status readLayers();
@@ -94,6 +104,15 @@ private:
   Status readRotaryShare(const JsonReader &where, double &share) const;
   Status readQueryGrowth(const JsonReader &rope);
 
+  bool isLFM2() const {
+    return config.architecture == "lfm2" || config.architecture == "lfm2moe";
+  }
+  const char *epsKey() const {
+    return config.architecture == "gpt2" ? "layer_norm_epsilon"
+           : isLFM2()                    ? "norm_eps"
+           : has(Trait::UsesLayerNorm)   ? "layer_norm_eps"
+                                         : "rms_norm_eps";
+  }
   bool has(Trait trait) const { return family->has(trait); }
   Status unsupported(const JsonReader &where, std::string_view key,
                      const std::string &problem,

@@ -34,6 +34,13 @@ static constexpr ExpertKeys table[] = {
     {"glm4_moe_lite", "n_routed_experts", "moe_intermediate_size", true},
     {"gpt_oss", "num_local_experts", "intermediate_size", true},
     {"llama4_text", "num_local_experts", "intermediate_size", false},
+    {"lfm2_moe", "num_experts", "moe_intermediate_size", true},
+    {"qwen3_next", "num_experts", "moe_intermediate_size", true,
+     "shared_expert_intermediate_size"},
+    {"qwen3_5_moe_text", "num_experts", "moe_intermediate_size", true,
+     "shared_expert_intermediate_size"},
+    {"granitemoehybrid", "num_local_experts", "intermediate_size", true,
+     "shared_intermediate_size"},
 };
 
 Status HuggingFaceConfig::readExperts() {
@@ -44,6 +51,15 @@ Status HuggingFaceConfig::readExperts() {
   if (keys == std::end(table))
     return Status::ok(); // Only GGUF has experts in this row: "llama".
   ExpertsConfig &experts = config.experts;
+  if (config.architecture == "granitehybrid") { // The mixture is optional.
+    LLMIR_ASSIGN_OR_RETURN(experts.count,
+                           json.integerOr(keys->count, 8, 0, maxExperts));
+    LLMIR_ASSIGN_OR_RETURN(
+        config.intermediateSize,
+        json.integer(keys->sharedInnerSize, 1, maxIntermediateSize));
+    if (experts.count == 0)
+      return Status::ok();
+  }
   LLMIR_ASSIGN_OR_RETURN(experts.count,
                          json.integer(keys->count, 1, maxExperts));
   LLMIR_ASSIGN_OR_RETURN(experts.perToken,
@@ -65,6 +81,8 @@ Status HuggingFaceConfig::readExperts() {
     LLMIR_RETURN_IF_ERROR(readLimitedExperts());
   else if (keys->count == "n_routed_experts")
     LLMIR_RETURN_IF_ERROR(readRoutedExperts());
+  if (keys->modelType == "lfm2_moe")
+    LLMIR_RETURN_IF_ERROR(readBiasedExperts());
   if (keys->modelType == "gpt_oss")
     LLMIR_RETURN_IF_ERROR(readGptOss());
   if (keys->modelType == "llama4_text")
@@ -165,13 +183,25 @@ Status HuggingFaceConfig::readGptOss() {
 }
 
 /// Every n-th layer has experts, except the first ones and those of a list.
+/// LFM2: sigmoids, and a bias of the choice.
+Status HuggingFaceConfig::readBiasedExperts() {
+  ExpertsConfig &experts = config.experts;
+  experts.scores = ExpertsConfig::Sigmoid;
+  experts.sumOffset = 1e-6;
+  LLMIR_ASSIGN_OR_RETURN(experts.hasChoiceBias,
+                         json.booleanOr("use_expert_bias", true));
+  return readScale(experts.scale, "routed_scaling_factor", 1);
+}
+
 Status HuggingFaceConfig::readExpertLayers() {
   int64_t step, first;
   LLMIR_ASSIGN_OR_RETURN(
       step, json.integerOr("decoder_sparse_step", 1, 1, maxLayers));
   const int64_t usual = family->modelType == "glm4_moe_lite" ? 1 : 0;
-  LLMIR_ASSIGN_OR_RETURN(first, json.integerOr("first_k_dense_replace", usual,
-                                               0, config.numLayers));
+  LLMIR_ASSIGN_OR_RETURN(
+      first,
+      json.integerOr(isLFM2() ? "num_dense_layers" : "first_k_dense_replace",
+                     usual, 0, config.numLayers));
   std::vector<bool> &layers = config.experts.layers;
   for (int64_t i = 0; i < config.numLayers; ++i)
     layers.push_back(i >= first && (i + 1) % step == 0);

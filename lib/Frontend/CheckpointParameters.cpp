@@ -25,8 +25,11 @@ static constexpr std::string_view baseModelPrefix = "transformer.";
 static constexpr std::string_view modelPrefix = "model.";
 /// Of tensors that only the other parts of a multimodal model need.
 static constexpr std::string_view otherParts[] = {
-    "vision_tower.", "multi_modal_projector.", "model.vision_tower.",
-    "model.multi_modal_projector.", "vision_model."};
+    "vision_tower.",       "multi_modal_projector.",
+    "model.vision_tower.", "model.multi_modal_projector.",
+    "vision_model.",       "model.visual."};
+/// Of layers that predict further tokens.
+static constexpr std::string_view predictionPrefix = "mtp.";
 
 /// The tensor of the text part of a multimodal model, which has been named in
 /// two ways.
@@ -99,9 +102,20 @@ Status CheckpointParameters::failure(StatusCode code,
                 "check that the config matches the weights");
 }
 
-/// The tensor, whose name may have another prefix.
+/// The tensor, whose name may lack that of the parameter: a stack of matrices.
 const CheckpointTensor *
 CheckpointParameters::find(const std::string &name) const {
+  constexpr std::string_view suffix = ".weight";
+  if (const CheckpointTensor *tensor = findWithPrefix(name))
+    return tensor;
+  return endsWith(name, suffix)
+             ? findWithPrefix(name.substr(0, name.size() - suffix.size()))
+             : nullptr;
+}
+
+/// The tensor, whose name may have another prefix.
+const CheckpointTensor *
+CheckpointParameters::findWithPrefix(const std::string &name) const {
   if (const CheckpointTensor *tensor = checkpoint.find(name))
     return tensor;
   if (checkpoint.config().isTextPart)
@@ -121,32 +135,44 @@ bool CheckpointParameters::isAssembled(const std::string &name) const {
   return tensor && tensor->rows;
 }
 
-/// A matrix of one row may be stored as a vector, and a stack of matrices of
-/// one column as a matrix of their elements.
+/// The matrices of a stack may be stored as one, one after another, and those
+/// of one column as rows of their elements.
+static bool hasShapeOfStack(const CheckpointTensor &tensor,
+                            const std::vector<int64_t> &shape) {
+  const std::vector<int64_t> &stored = tensor.shape;
+  return (stored[0] == shape[0] * shape[1] && stored[1] == shape[2]) ||
+         (shape[2] == 1 && stored[0] == shape[0] && stored[1] == shape[1] &&
+          tensor.format && !isBlockFormat(*tensor.format));
+}
+
+/// A matrix of one row may be stored as a vector, a vector as a row or a
+/// column, and the factors of a convolution of each channel with a size for the
+/// channels of a group, 1.
 static bool hasShape(const CheckpointTensor &tensor,
-                     const std::vector<int64_t> &shape) {
-  // The matrices of a stack may be stored as one, one after another, and those
-  // of one column as rows of their elements.
-  if (shape.size() == 3 && tensor.shape.size() == 2)
-    return (tensor.shape[0] == shape[0] * shape[1] &&
-            tensor.shape[1] == shape[2]) ||
-           (shape[2] == 1 && tensor.shape[0] == shape[0] &&
-            tensor.shape[1] == shape[1] && tensor.format &&
-            !isBlockFormat(*tensor.format));
-  return tensor.shape == shape ||
+                     const std::vector<int64_t> &shape, bool isConvolution) {
+  const bool isLine = shape.size() == 1 && tensor.shape.size() == 2 &&
+                      std::min(tensor.shape[0], tensor.shape[1]) == 1 &&
+                      std::max(tensor.shape[0], tensor.shape[1]) ==
+                          std::max<int64_t>(shape[0], 1);
+  return tensor.shape == shape || isLine ||
+         (shape.size() == 3 && tensor.shape.size() == 2 &&
+          hasShapeOfStack(tensor, shape)) ||
          (shape.size() == 2 && shape[0] == 1 && tensor.shape.size() == 1 &&
-          tensor.shape[0] == shape[1]);
+          tensor.shape[0] == shape[1]) ||
+         (isConvolution && tensor.shape.size() == 3 && tensor.shape[1] == 1 &&
+          tensor.shape[0] == shape[0] && tensor.shape[2] == shape[1]);
 }
 
 Expected<const CheckpointTensor *>
 CheckpointParameters::take(const std::string &name,
-                           const std::vector<int64_t> &shape) {
+                           const std::vector<int64_t> &shape,
+                           bool isConvolution) {
   const CheckpointTensor *tensor = find(name);
   if (!tensor)
     return failure(StatusCode::NotFound,
                    "tensor '" + name + "' is missing, the model needs shape " +
                        shapeText(shape));
-  if (!hasShape(*tensor, shape))
+  if (!hasShape(*tensor, shape, isConvolution))
     return failure(StatusCode::InvalidFile,
                    "tensor '" + tensor->name + "' has shape " +
                        tensor->shapeText() + ", the model needs " +
@@ -209,8 +235,9 @@ CheckpointParameters::bind(mlir::MLIRContext &context,
   const bool slicesColumns = binding.place.isOfColumns;
   // Stacks in blocks (MXFP4) are not stored transposed.
   binding.transposed =
-      storage.isTransposed && shape.size() > 1 && !isGGUF &&
-      (slicesColumns || shape.size() != 3 || !isAssembled(name));
+      storage.isConvolution ||
+      (storage.isTransposed && shape.size() > 1 && !isGGUF &&
+       (slicesColumns || shape.size() != 3 || !isAssembled(name)));
   if (binding.place.rows > 0)
     shape[slicesColumns ? 2 : shape.size() == 3 ? 1 : 0] = binding.place.rows;
   if (binding.transposed)
@@ -218,7 +245,8 @@ CheckpointParameters::bind(mlir::MLIRContext &context,
 
   const bool isNumbered = isNumberedSource(name);
   Expected<const CheckpointTensor *> tensor =
-      isNumbered ? takeStack(name, shape) : take(name, shape);
+      isNumbered ? takeStack(name, shape)
+                 : take(name, shape, storage.isConvolution);
   if (!tensor)
     return tensor.takeStatus();
   binding.type =
@@ -276,7 +304,8 @@ bool CheckpointParameters::isTolerated(const CheckpointTensor &tensor) const {
   if (config.ropeScaling.kind == RopeScaling::LongRope &&
       (tensor.name == shortFactorsTensor || tensor.name == longFactorsTensor))
     return true;
-  if (isOfPredictionLayer(config, tensor.name))
+  if (isOfPredictionLayer(config, tensor.name) ||
+      startsWith(tensor.name, predictionPrefix))
     return true;
   if (config.isTextPart)
     for (std::string_view part : otherParts)

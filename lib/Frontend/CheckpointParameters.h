@@ -41,9 +41,11 @@ private:
   Status failure(StatusCode code, const std::string &cause) const;
   const CheckpointTensor *find(const std::string &name) const;
   bool isAssembled(const std::string &name) const;
+  const CheckpointTensor *findWithPrefix(const std::string &name) const;
   /// Marks the tensor as used. Fails if it is missing or has another shape.
   Expected<const CheckpointTensor *> take(const std::string &name,
-                                          const std::vector<int64_t> &shape);
+                                          const std::vector<int64_t> &shape,
+                                          bool isConvolution = false);
   /// The same for the matrices of a stack [count, rows, columns] with a
   /// numbered source (see matrixSource); returns the first one.
   Expected<const CheckpointTensor *> takeStack(const std::string &source,

@@ -73,7 +73,7 @@ static llmir::mllm::ModelFacts factsOf(const ModelConfig &config,
                                        int64_t context) {
   llmir::mllm::ModelFacts facts;
   facts.architecture = config.architecture;
-  facts.numLayers = config.numLayers;
+  facts.numLayers = config.numCacheLayers();
   facts.numHeads = config.numHeads;
   facts.numKVHeads = config.numKVHeads;
   facts.headDim = config.headDim;

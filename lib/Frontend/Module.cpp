@@ -36,6 +36,8 @@ Component::Root &Component::root() const {
 
 std::string Parameter::path() const {
   std::string parent = Component::pathOf(*owner);
+  if (name.empty())
+    return parent;
   return parent.empty() ? name : parent + "." + name;
 }
 

@@ -96,7 +96,7 @@ def stacked(weights):
     result = {}
     for name, values in weights.items():
         head, dot, rest = name.partition(".experts.")
-        if dot and "." in rest:
+        if dot and rest[0].isdigit():
             result.setdefault(head + dot + rest.split(".", 1)[1], []).append(values)
         else:
             result[name] = values

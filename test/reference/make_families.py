@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 import make_experts
+import make_hybrid
 from llmref.checkpoint import permute_rows
 from llmref.families import yarn_factor
 from llmref.gguf_model import FILE_TYPES
@@ -65,6 +66,7 @@ CLASSES = {"mistral": "Mistral", "smollm3": "SmolLM3", "phi3": "Phi3", "gemma": 
            "cohere2": "Cohere2", "glm4": "Glm4", "exaone4": "Exaone4", "seed_oss": "SeedOss",
            "ministral3": "Ministral3"}
 CLASSES.update(make_experts.CLASSES)
+CLASSES.update(make_hybrid.CLASSES)
 LAYER_NORM = ("stablelm", "gpt_neox", "cohere", "cohere2")
 
 
@@ -73,10 +75,14 @@ def distribution(config, name, shape):
     module = name.split(".")[-2]
     is_head = module in ("lm_head", "embed_out", "output")
     is_table = module in ("embed_tokens", "tok_embeddings", "embed_in")
-    offset = 1.0 if config.family.startswith("gemma") else 0.0
+    offset = 1.0 if config.family.startswith(("gemma", "qwen3_next", "qwen3_5")) and module != "linear_attn" else 0.0
+    if name.endswith("linear_attn.norm.weight"):
+        offset = 0.0
+    if name.endswith(("A_log", "dt_bias", ".D")):
+        return (0.0 if name.endswith("A_log") else -1.0 if name.endswith("dt_bias") else 0.5), 0.5
     if name.endswith(".bias"):
         return 0.0, 0.3
-    if name.endswith("correction_bias"):
+    if name.endswith(("correction_bias", "expert_bias")):
         return 0.0, 0.1
     if name.endswith(("sinks", "down_proj_bias")):
         return 0.0, 1.0
@@ -85,11 +91,11 @@ def distribution(config, name, shape):
     if module == "experts":  # [in, out]
         return 0.0, (1.0 if name.endswith("gate_up_proj") else 0.1) / np.sqrt(shape[-2])
     if len(shape) == 1:
-        is_last = name.startswith(("model.norm", "gpt_neox.final"))
+        is_last = name.startswith(("model.norm", "model.embedding_norm", "gpt_neox.final"))
         if is_last and config.tied:
             scale = config.embedding_scale / config.logit_scale
             return 2.8 * scale - offset, 0.5 * scale
-        return (1.2 if module in ("q_norm", "k_norm") else 1.0) - offset, 0.2
+        return (1.2 if module in ("q_norm", "k_norm", "q_layernorm", "k_layernorm") else 1.0) - offset, 0.2
     if is_table and not config.tied:
         return 0.0, 1.0
     gain = (0.7 / config.embedding_scale if is_table else 2.0 / config.logit_scale if is_head
@@ -116,8 +122,10 @@ def hf_config(config, dtype, dialect):
     if config.head_dim * config.heads != config.hidden:
         data["head_dim"] = config.head_dim
     data.update(_switches(config))
-    if config.experts:
+    if config.experts and not config.recurrent:
         data.update(make_experts.hf_keys(config))
+    if config.recurrent:
+        data.update(make_hybrid.hf_keys(config, is_new))
     _add_rope(data, config, is_new)
     _add_windows(data, config, is_new)
     return data
@@ -132,6 +140,8 @@ def _switches(config):
                 "qk_layernorm": False}
     if family == "gpt_neox":
         return {"hidden_act": "gelu", "use_parallel_residual": True, "attention_bias": True}
+    if family in ("qwen3_next", "qwen3_5_text", "qwen3_5_moe_text"):
+        return {"attention_bias": False, "use_sliding_window": False}
     if family.startswith("granite"):
         return {"embedding_multiplier": config.embedding_scale, "attention_multiplier": config.attention_scale,
                 "residual_multiplier": config.residual_scale, "logits_scaling": 1 / config.logit_scale,
@@ -180,7 +190,7 @@ def _add_windows(data, config, is_new):
     if is_new and config.family == "llama4_text":
         kinds = ("full_attention", "chunked_attention")
         data["layer_types"] = [kinds[(i + 1) % 4 != 0] for i in range(config.layers)]
-    elif is_new and config.family != "phi3":
+    elif is_new and config.family != "phi3" and not config.recurrent:
         kinds = ("full_attention", "sliding_attention")
         data["layer_types"] = [kinds[config.slides(i)] for i in range(config.layers)]
     elif config.full_every and config.family != "gemma2":
@@ -192,6 +202,7 @@ def _add_windows(data, config, is_new):
 ARCHITECTURES = {"mistral": "llama", "gemma3_text": "gemma3", "olmo3": "olmo2", "gpt_neox": "gptneox",
                  "cohere": "command-r", "ministral3": "mistral3"}
 ARCHITECTURES.update(make_experts.ARCHITECTURES)
+ARCHITECTURES.update(make_hybrid.ARCHITECTURES)
 NAMES = {
     "input_layernorm": "attn_norm", "post_attention_layernorm": "ffn_norm",
     "self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v",
@@ -206,12 +217,13 @@ NAMES = {
     "feed_forward.up_proj": "ffn_up", "feed_forward.down_proj": "ffn_down",
 }
 # Where post_attention_layernorm normalizes the result of the attention, or is called so.
-AFTER_ATTENTION = ("glm4_moe", "gpt_oss", "gemma2", "gemma3_text", "olmo2", "olmo3", "exaone4", "seed_oss")
+AFTER_ATTENTION = ("glm4_moe", "gpt_oss", "qwen3_next", "qwen3_5_text", "qwen3_5_moe_text", "gemma2", "gemma3_text", "olmo2", "olmo3",
+                   "exaone4", "seed_oss")
 TOP_NAMES = {"model.embed_tokens": "token_embd", "model.tok_embeddings": "token_embd",
-             "gpt_neox.embed_in": "token_embd", "model.norm": "output_norm",
+             "gpt_neox.embed_in": "token_embd", "model.norm": "output_norm", "model.embedding_norm": "token_embd_norm",
              "gpt_neox.final_layer_norm": "output_norm", "lm_head": "output", "output": "output",
              "embed_out": "output"}
-PERMUTED = ("mistral", "smollm3", "granite", "ministral3", "internlm2") + make_experts.PERMUTED
+PERMUTED = ("mistral", "smollm3", "granite", "ministral3", "internlm2") + make_experts.PERMUTED + make_hybrid.PERMUTED
 
 
 def gguf_tensors(config, name, values):
@@ -225,6 +237,10 @@ def gguf_tensors(config, name, values):
         of_mixture = make_experts.gguf_tensors(config, block, rest, kind, values)
         if of_mixture:
             return of_mixture
+    if config.recurrent:
+        of_hybrid = make_hybrid.gguf_tensors(config, block, rest, kind, values)
+        if of_hybrid:
+            return of_hybrid
     if rest == "attention.wqkv":
         groups = values.reshape(config.kv_heads, -1, config.head_dim, values.shape[-1])
         parts = (("q", groups[:, :-2], config.heads), ("k", groups[:, -2], config.kv_heads), ("v", groups[:, -1], 0))
@@ -246,8 +262,9 @@ def _permuted(rows, heads):
 
 
 def _offset(config, values):
-    """Norms of Gemma are stored plus one."""
-    return values + 1 if config.family.startswith("gemma") and values.ndim == 1 else values
+    """Norms of Gemma and Qwen3-Next are stored plus one."""
+    adds_one = config.family.startswith(("gemma", "qwen3_next", "qwen3_5"))
+    return values + 1 if adds_one and values.ndim == 1 else values
 
 
 def gguf_extra(config):
@@ -282,6 +299,8 @@ def gguf_keys(config, file_type, name):
         keys["attention.sliding_window_pattern"] = ("[]bool", [config.slides(i) for i in range(config.layers)])
     if config.experts:
         keys.update(make_experts.gguf_keys(config))
+    if config.recurrent:
+        keys.update(make_hybrid.gguf_keys(config))
     keys.update(_scales(config))
     keys.update(_scaling_keys(config, scaling))
     keys = {"%s.%s" % (arch, key): value for key, value in keys.items()}

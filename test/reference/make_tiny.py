@@ -21,6 +21,7 @@ import numpy as np
 
 import make_experts
 import make_families
+import make_hybrid
 from llmref import formats, gguf, gguf_model, safetensors
 from llmref.checkpoint import gguf_name, gguf_order, is_transposed
 from llmref.config import DESCRIBED_FAMILIES, Config
@@ -60,7 +61,8 @@ def make(family, seed=0, dtype="f32", odd=False, **overrides):
     """-> (Config, {Hugging Face name: float32 array}), with values exact in `dtype`.
 
     `overrides` are fields of Config; head_dim of an odd qwen3 is 14, not hidden / heads."""
-    fields = next(dict(families[family]) for families in (FAMILIES, make_families.FAMILIES, make_experts.FAMILIES)
+    fields = next(dict(families[family]) for families in (FAMILIES, make_families.FAMILIES, make_experts.FAMILIES,
+                                                          make_hybrid.FAMILIES)
                   if family in families)
     if odd:
         fields.update(ODD)
@@ -243,7 +245,8 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--family", required=True, choices=[
-        name for families in (FAMILIES, make_families.FAMILIES, make_experts.FAMILIES) for name in sorted(families)])
+        name for families in (FAMILIES, make_families.FAMILIES, make_experts.FAMILIES, make_hybrid.FAMILIES)
+        for name in sorted(families)])
     parser.add_argument("--dtype", default="f32", choices=("f32", "f16", "bf16"),
                         help="format of the weights (default f32)")
     parser.add_argument("--out", metavar="DIR", help="Hugging Face model directory to write")

@@ -8,6 +8,7 @@ import numpy as np
 
 import make_experts
 import make_families
+import make_hybrid
 import make_tiny
 from llmref import Model, nmse
 
@@ -23,7 +24,7 @@ def check_dense_families(_):
     options = ("window", "full_every", "local_theta", "rotary_dim", "attention_scale", "attention_softcap",
                "final_softcap", "embedding_scale", "residual_scale", "logit_scale", "query_growth", "rope_theta",
                "routed_scale", "swiglu_limit", "chunk", "floor_scale")
-    for family in list(make_families.FAMILIES) + list(make_experts.FAMILIES):
+    for family in list(make_families.FAMILIES) + list(make_experts.FAMILIES) + list(make_hybrid.FAMILIES):
         config, weights = make_tiny.make(family, 3)
         model, ids = Model(config, weights), [int(i) for i in np.random.RandomState(7).randint(0, config.vocab, 40)]
         exact = model.forward(ids)
@@ -42,6 +43,8 @@ def check_dense_families(_):
         for option in options:
             value = getattr(config, option)
             if option == "rotary_dim" and (config.rope_scaling or config.kv_rank):  # with sizes that depend on it
+                continue
+            if option == "rope_theta" and not config.rotates:
                 continue
             if value and value != 1.0:
                 more = {"rotary_dim": -2, "window": 1, "full_every": 1}.get(option, value / 2)

@@ -19,6 +19,7 @@
 #include "mllm/models/Config.h"
 #include "mllm/nn/Layers.h"
 
+#include <memory>
 #include <optional>
 
 namespace mllm::models {
@@ -49,11 +50,16 @@ struct DecoderNames {
   std::string output = "o_proj";
   std::string queryNorm = "q_norm", keyNorm = "k_norm";
 
+  /// In place of the attention, in layers that keep a state.
+  std::string recurrent = "linear_attn";
+
   // In the MLP.
   std::string gate = "gate_proj", up = "up_proj", down = "down_proj";
 
   // In the mixture of experts, which has the name of the MLP.
   std::string router = "gate";
+  /// The bias of the choice; empty: a parameter of the router.
+  std::string choiceBias = {};
   std::string expertGate = "experts.gate_proj", expertUp = "experts.up_proj",
               expertDown = "experts.down_proj";
   /// Of their parameters: of gate and up projections, and of down projections.
@@ -102,6 +108,16 @@ struct DecoderForm {
   Experts experts = Experts::Numbered;
   /// Folders: stacks of matrices are [experts, in, out], unless in blocks.
   bool transposesExperts = false;
+  /// The shared MLP is a module of the layer, not of the mixture.
+  bool sharesBesideMixture = false;
+  /// Gate and up projections are two tensors in GGUF, even if they are one in
+  /// folders, and modules of the MLP are named by their use: see Granite.cpp.
+  bool separatesInGGUF = false;
+  /// Queries are followed by a gate, of which the sigmoid is a factor of the
+  /// head's result.
+  bool gatesAttention = false;
+  /// See DeltaNet.
+  bool groupsRecurrentInputs = false;
   AttentionForm form = AttentionForm::Fused;
 };
 
@@ -143,6 +159,7 @@ private:
   bool normalizesRows;
   double rotatedEps; ///< Of norms after rotation; 0: there are none.
   nn::Linear query, key, value, output;
+  std::optional<nn::Linear> gate; ///< Of the result.
   std::optional<nn::RMSNorm> queryNorm, keyNorm;
   std::optional<nn::RoPE> rope;
   std::optional<nn::Param> sinks;
@@ -221,6 +238,9 @@ public:
   std::vector<Tensor> forwardAll(const std::vector<Tensor> &inputs) override;
 
 private:
+  std::shared_ptr<nn::Module> regRecurrent(const DecoderConfig &config,
+                                           const DecoderForm &form,
+                                           int64_t layer);
   Tensor feedForward(const Tensor &x);
 
   Tensor added(const Tensor &x, const Tensor &result,
@@ -231,9 +251,11 @@ private:
   DecoderNorm attentionNorm;
   std::optional<DecoderAttention> attention;
   std::optional<LatentAttention> latent; ///< In place of the attention.
+  std::shared_ptr<nn::Module> recurrent; ///< In place of the attention.
   DecoderNorm afterAttention, mlpNorm;
   std::optional<DecoderMLP> mlp;
   std::optional<DecoderMixture> mixture; ///< In place of the MLP.
+  std::optional<DecoderMLP> shared;      ///< In addition to the mixture.
   DecoderNorm afterMLP;
 };
 

@@ -102,6 +102,9 @@ struct Storage {
   /// Folders: a matrix, or each one of a stack, is stored as [in, out], such as
   /// those of Hugging Face's Conv1D; stacks in blocks (MXFP4) are not.
   bool isTransposed = false;
+  /// The factors of a convolution of each channel, [taps, channels], stored as
+  /// [channels, taps] or [channels, 1, taps].
+  bool isConvolution = false;
   StoredPlace place = {};
   /// The place in GGUF files, if it differs.
   std::optional<StoredPlace> placeInGGUF = {};
@@ -118,7 +121,8 @@ struct Storage {
 /// layers can share it.
 class Parameter {
 public:
-  /// The parameter `name` of `owner`, with shape [rows, columns], [columns] or
+  /// The parameter `name` of `owner` (if empty, with the name of the owner), of
+  /// shape [rows, columns], [columns] or
   /// [matrices, rows, columns].
   Parameter(const Component &owner, std::string name,
             std::vector<int64_t> shape, Storage storage = {})

@@ -46,7 +46,7 @@ CausalAttention::CausalAttention(const DecoderConfig &config,
     : form(form), numHeads(config.numHeads), headDim(config.headDim),
       scale(scaleOf(config)), softCap(config.attentionSoftCap),
       isBidirectional(config.isBidirectional),
-      kvCache(reg<nn::KVCache>("kv_cache", layer, layout(),
+      kvCache(reg<nn::KVCache>("kv_cache", config.indexOfKind(layer), layout(),
                                form == AttentionForm::Explicit ? config.numHeads
                                                                : 0)),
       mask(reg<nn::CausalMask>("mask", config.attentionOf(layer).window)),

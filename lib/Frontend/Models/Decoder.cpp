@@ -8,6 +8,7 @@
 
 #include "BatchOfIds.h"
 #include "mllm/models/Embedding.h"
+#include "mllm/models/Recurrent.h"
 
 #include <algorithm>
 
@@ -53,11 +54,23 @@ public:
   nn::Storage of(size_t part) const {
     nn::Storage storage;
     storage.rotatedHeads = part < 2 ? counts[part] : 0;
+    if (part == 0 && form.gatesAttention)
+      storage.place = placeWithGate(0);
     if (form.qkv != DecoderForm::Rows::Separate)
       storage.place = place(form.qkv, part);
     if (form.qkvInGGUF != form.qkv)
       storage.placeInGGUF = place(form.qkvInGGUF, part);
     return storage;
+  }
+
+  /// Of each head of queries (0), or of their gates (1).
+  nn::StoredPlace placeWithGate(int64_t part) const {
+    nn::StoredPlace place;
+    place.first = part * headDim;
+    place.rows = 2 * rows(0);
+    place.groupRows = headDim;
+    place.groupStride = 2 * headDim;
+    return place;
   }
 
 private:
@@ -112,6 +125,12 @@ DecoderAttention::DecoderAttention(const DecoderConfig &config,
   if (config.hasSinks)
     sinks =
         reg<nn::Param>("sinks", *this, "sinks", std::vector<int64_t>{numHeads});
+  if (form.gatesAttention) {
+    nn::Storage storage;
+    storage.place = StoredHeads(config, form).placeWithGate(1);
+    gate = reg<nn::Linear>("q_proj.gate", config.hiddenSize,
+                           numHeads * config.headDim, config.qkvBias, storage);
+  }
   if (form.qkNorm == DecoderForm::QKNorm::None)
     return;
   auto makeNorm = [&](const std::string &name, int64_t heads) {
@@ -155,7 +174,10 @@ DecoderAttention::forwardAll(const std::vector<Tensor> &inputs) {
   }
   if (inputs.size() > 1)
     q = q * inputs[1];
-  return {output(sinks ? attend(q, k, v, (*sinks)()) : attend(q, k, v))};
+  Tensor mixed = sinks ? attend(q, k, v, (*sinks)()) : attend(q, k, v);
+  if (gate)
+    mixed = mixed * nn::F::sigmoid((*gate)(x));
+  return {output(mixed)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -170,6 +192,18 @@ static nn::Storage storedGateOrUp(const DecoderForm &form, int64_t innerSize,
     storage.place.first = part * innerSize;
     storage.place.rows = 2 * innerSize;
   }
+  if (form.separatesInGGUF)
+    storage.placeInGGUF.emplace();
+  return storage;
+}
+
+static nn::Storage storedDown(const DecoderConfig &config,
+                              const DecoderForm &form) {
+  nn::Storage storage;
+  if (form.separatesInGGUF) {
+    storage.place.rows = config.hiddenSize;
+    storage.placeInGGUF.emplace();
+  }
   return storage;
 }
 
@@ -183,7 +217,7 @@ DecoderMLP::DecoderMLP(const DecoderConfig &config, const DecoderForm &form,
       up(reg<nn::Linear>(form.names.up, config.hiddenSize, innerSize,
                          config.mlpBias, storedGateOrUp(form, innerSize, 1))),
       down(reg<nn::Linear>(form.names.down, innerSize, config.hiddenSize,
-                           config.mlpBias)) {
+                           config.mlpBias, storedDown(config, form))) {
   if (config.activation == llmir::Activation::SiLU)
     silu = reg<nn::SiLU>("act_fn");
   else
@@ -246,10 +280,13 @@ DecoderMixture::DecoderMixture(const DecoderConfig &config,
           form.names.expertClosing, config.experts.hasBias)),
       experts(reg<nn::Experts>("experts", gate, up, down,
                                config.experts.swigluLimit)) {
+  const std::vector<int64_t> perExpert = {config.experts.count};
   if (config.experts.hasChoiceBias)
-    choiceBias = reg<nn::Param>(form.names.router, "e_score_correction_bias",
-                                std::vector<int64_t>{config.experts.count});
-  if (config.experts.sharedInnerSize == 0)
+    choiceBias = form.names.choiceBias.empty()
+                     ? reg<nn::Param>(form.names.router,
+                                      "e_score_correction_bias", perExpert)
+                     : reg<nn::Param>(form.names.choiceBias, "", perExpert);
+  if (config.experts.sharedInnerSize == 0 || form.sharesBesideMixture)
     return;
   shared.emplace(reg<DecoderMLP>(form.names.shared, config, form,
                                  config.experts.sharedInnerSize));
@@ -301,8 +338,10 @@ std::pair<Tensor, Tensor> DecoderMixture::route(const Tensor &x) const {
   }
   auto [weights, chosen] = nn::F::topk(scores, config.perToken);
   Tensor shares = weights;
-  if (config.normalizes)
-    shares = weights / nn::F::sum(weights, -1, /*keepDim=*/true);
+  if (config.normalizes) {
+    Tensor sum = nn::F::sum(weights, -1, /*keepDim=*/true);
+    shares = weights / (config.sumOffset == 0 ? sum : sum + config.sumOffset);
+  }
   if (config.scale != 1)
     shares = shares * config.scale;
   return {chosen, shares};
@@ -338,11 +377,26 @@ Tensor DecoderMixture::forward(const Tensor &x) {
 // Decoder layer
 //===----------------------------------------------------------------------===//
 
+std::shared_ptr<nn::Module>
+DecoderLayer::regRecurrent(const DecoderConfig &config, const DecoderForm &form,
+                           int64_t layer) {
+  if (config.recurrent.kind == llmir::RecurrentConfig::DeltaNet)
+    return std::make_shared<DeltaNet>(reg<DeltaNet>(
+        form.names.recurrent, config, form.groupsRecurrentInputs, layer));
+  if (config.recurrent.kind == llmir::RecurrentConfig::Mamba2)
+    return std::make_shared<Mamba2>(
+        reg<Mamba2>(form.names.recurrent, config, layer));
+  return std::make_shared<ShortConv>(
+      reg<ShortConv>(form.names.recurrent, config, layer));
+}
+
 DecoderLayer::DecoderLayer(const DecoderConfig &config, const DecoderForm &form,
                            int64_t layer)
     : residualScale(config.residualScale), isParallel(config.parallelResidual),
       normalizesSums(form.normalizesSums) {
-  if (config.latent.rank > 0)
+  if (config.isRecurrent(layer))
+    recurrent = regRecurrent(config, form, layer);
+  else if (config.latent.rank > 0)
     latent.emplace(
         reg<LatentAttention>(form.names.attention, config, form, layer));
   else
@@ -350,7 +404,10 @@ DecoderLayer::DecoderLayer(const DecoderConfig &config, const DecoderForm &form,
         reg<DecoderAttention>(form.names.attention, config, form, layer));
   if (config.hasExperts(layer))
     mixture.emplace(reg<DecoderMixture>(form.names.mlp, config, form));
-  else
+  if (mixture && form.sharesBesideMixture && config.experts.sharedInnerSize > 0)
+    shared.emplace(reg<DecoderMLP>(form.names.shared, config, form,
+                                   config.experts.sharedInnerSize));
+  if (!mixture)
     mlp.emplace(
         reg<DecoderMLP>(form.names.mlp, config, form, config.intermediateSize));
   if (layer > 0 || form.firstIsNormalized)
@@ -362,6 +419,8 @@ DecoderLayer::DecoderLayer(const DecoderConfig &config, const DecoderForm &form,
 
 Tensor DecoderLayer::feedForward(const Tensor &x) {
   Tensor result = mixture ? (*mixture)(x) : (*mlp)(x);
+  if (shared)
+    result = result + (*shared)(x);
   if (!normalizesSums)
     result = afterMLP(result);
   return residualScale == 1 ? result : result * residualScale;
@@ -380,8 +439,9 @@ DecoderLayer::forwardAll(const std::vector<Tensor> &inputs) {
   const Tensor &x = inputs[0];
   Tensor h = attentionNorm(x);
   attended[0] = h;
-  Tensor mixed =
-      (latent ? latent->call(attended) : attention->call(attended))[0];
+  Tensor mixed = recurrent ? (*recurrent)(h)
+                 : latent  ? latent->call(attended)[0]
+                           : attention->call(attended)[0];
   if (!normalizesSums)
     mixed = afterAttention(mixed);
   if (residualScale != 1)

@@ -15,8 +15,9 @@ DENSE_FAMILIES = ("cohere", "cohere2", "exaone4", "gemma", "gemma2", "gemma3_tex
 LATENT_FAMILIES = ("deepseek_v2", "deepseek_v3", "glm4_moe_lite")
 EXPERT_FAMILIES = LATENT_FAMILIES + ("glm4_moe", "gpt_oss", "granitemoe", "llama4_text", "mixtral", "olmoe", "qwen2_moe",
                                      "qwen3_moe")
-# Of families.py and experts.py.
-DESCRIBED_FAMILIES = DENSE_FAMILIES + EXPERT_FAMILIES
+HYBRID_FAMILIES = ("granitemoehybrid", "lfm2", "lfm2_moe", "qwen3_5_moe_text", "qwen3_5_text", "qwen3_next")
+# Of families.py, experts.py and hybrid.py.
+DESCRIBED_FAMILIES = DENSE_FAMILIES + EXPERT_FAMILIES + HYBRID_FAMILIES
 
 # Prefix of the names of GPT-2's tensors, except for lm_head.
 GPT2_PREFIX = "transformer."
@@ -67,6 +68,12 @@ class Config(object):
     Of those in latent.py:
     kv_rank, q_rank         elements of the latents of keys and values, and of queries; q_rank 0: there are none
     value_dim               elements of a value
+
+    Of those in hybrid.py:
+    recurrent               per layer, whether it keeps a state in place of keys and values
+    taps, conv_bias         tokens of its convolution, and whether that has a bias
+    key_heads, key_dim, value_heads, value_dim    of its recurrence
+    rotates                 the layers with attention are rotated
     """
 
     def __init__(self, **fields):
@@ -79,8 +86,10 @@ class Config(object):
         self.experts = self.experts_per_token = self.expert_inner = self.shared_inner = 0
         self.dense_layers, self.normalizes, self.routed_scale = (), False, 1.0
         self.groups, self.groups_per_token, self.qk_norm = 1, 1, True
-        self.kv_rank = self.q_rank = self.value_dim = 0
+        self.kv_rank = self.q_rank = 0
         self.swiglu_limit, self.chunk, self.floor_scale = 0.0, 0, 0
+        self.recurrent, self.taps, self.conv_bias, self.rotates = (), 0, False, True
+        self.key_heads = self.key_dim = self.value_heads = self.value_dim = 0
         self.rope_theta = self.rope_scaling = self.bos = None
         self.eos = []
         self.__dict__.update(fields)
@@ -113,7 +122,7 @@ class Config(object):
     def weights(self):
         """{Hugging Face name: shape} of every tensor that the model has, in file order."""
         if self.family in DESCRIBED_FAMILIES:
-            from .latent import CLASSES
+            from .described import CLASSES
             return CLASSES[self.family].weights_of(self)
         if self.family == "gpt2":
             return self._gpt2_weights()

@@ -41,7 +41,7 @@ class Model(object):
 
     def __new__(cls, config, *_, **__):
         if config.family in DESCRIBED_FAMILIES:
-            from .latent import CLASSES
+            from .described import CLASSES
             cls = CLASSES[config.family]
         return super(Model, cls).__new__(GPT2 if config.family == "gpt2" else cls)
 
