@@ -41,8 +41,8 @@ struct AttentionAttributes {
   void call(KernelProgram &program, Operands... operands) const {
     mlir::Builder b(program.getContext());
     program.call<OpT>(operands..., llvm::StringRef(kvFormat), heads, kvHeads,
-                      headDim, valueDim, blockSize, scale, causal, window,
-                      softCap,
+                      headDim, valueDim, blockSize, /*values_in_keys=*/false,
+                      scale, causal, window, softCap,
                       alibiSlopes.empty() ? mlir::DenseF64ArrayAttr()
                                           : b.getDenseF64ArrayAttr(alibiSlopes),
                       maskStrides.empty() ? mlir::DenseI64ArrayAttr()

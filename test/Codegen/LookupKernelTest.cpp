@@ -72,7 +72,8 @@ TEST_P(LookupKernels, GatherWhatIsStoredAndZeros) {
   unsigned v = program.addBuffer(rows + 1, shape.kvHeads * shape.valueDim);
   program.call<kernel::LookupKVOp>(
       program[k], program[v], llvm::StringRef(tensorFormatInfo(format).name),
-      shape.kvHeads, shape.headDim, shape.valueDim, shape.blockSize, kRows);
+      shape.kvHeads, shape.headDim, shape.valueDim, shape.blockSize,
+      /*values_in_keys=*/false, kRows);
   program.finish();
   Expected<LoadedProgram> loaded = program.load(*level);
   ASSERT_TRUE(loaded) << loaded.status().message();

@@ -261,9 +261,9 @@ struct QuantProgram {
       auto row = QuantizedRowLayout::forWeights(c.layout, c.segment);
       c.quantizedX = program.addBuffer(kBudget, row.words());
       int64_t group = c.activationGroup ? c.activationGroup : c.columns;
-      program.call<kernel::QuantizeRowsOp>(program[c.x], program[c.quantizedX],
-                                           c.columns, group, row.segment,
-                                           row.padded, /*choices=*/1, c.over);
+      program.call<kernel::QuantizeRowsOp>(
+          program[c.x], program[c.quantizedX], c.columns, group, row.segment,
+          row.padded, /*choices=*/1, /*parts=*/1, c.over);
     }
     program.barrier();
     for (size_t i = 0; i < cases.size(); ++i) {
