@@ -267,6 +267,7 @@ TEST(CodeImage, TheInfoIsThatOfTheCode) {
         {"numLayers", &ArtifactInfo::numLayers, 3},
         {"numKVHeads", &ArtifactInfo::numKVHeads, 2},
         {"headDim", &ArtifactInfo::headDim, 8},
+        {"valuesInKeys", &ArtifactInfo::valuesInKeys, 2},
         {"kvBlockSize", &ArtifactInfo::kvBlockSize, 8}}) {
     ArtifactInfo changed = sampleInfo();
     const std::string expected =

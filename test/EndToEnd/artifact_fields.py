@@ -25,7 +25,7 @@ from checks import Checks, Command, fresh_folder, quick_level, work_parser  # no
 
 # The code was generated for these: CodeNote.cpp has the same list.
 CONSTANTS = ("vocabSize", "logitsRowStride", "tokenBudget", "maxLogitRows", "arenaBytes", "workerBytes",
-             "contextLength", "embeddingSize", "numLayers", "numKVHeads", "headDim", "kvBlockSize")
+             "contextLength", "embeddingSize", "numLayers", "numKVHeads", "headDim", "valuesInKeys", "kvBlockSize")
 # Parameters of sampling, and end tokens.
 OF_THE_RUN = ("bosToken", "eosTokens", "generation")
 
