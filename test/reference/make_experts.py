@@ -113,7 +113,7 @@ def gguf_tensors(config, block, rest, kind, values):
         return [(block + "exp_probs_b.bias", values)]
     if kind == "sinks":
         return [(block + "attn_sinks.weight", values)]
-    if rest in ("mlp.experts", "feed_forward.experts"):
+    if config.family in ("gpt_oss", "llama4_text") and rest in ("mlp.experts", "feed_forward.experts"):
         return _stacks(block, kind, values, interleaved=rest.startswith("mlp"))
     if module not in ("mlp", "block_sparse_moe", "feed_forward"):
         return []
