@@ -98,6 +98,8 @@ static constexpr FamilyTraits table[] = {
      Is::PairsInFolder | Is::PairsInGGUF | Is::HasExperts | Is::HasLatents},
     {"deepseek_v3", "deepseek2",
      Is::PairsInFolder | Is::PairsInGGUF | Is::HasExperts | Is::HasLatents},
+    {"kimi_k2", "deepseek2",
+     Is::PairsInFolder | Is::PairsInGGUF | Is::HasExperts | Is::HasLatents},
     {"glm4_moe_lite", "deepseek2",
      Is::PairsInFolder | Is::PairsInGGUF | Is::HasExperts | Is::HasLatents},
     {"exaone4", "exaone4", Is::HasQKNorm | Is::FullIsUnrotated, 4},

@@ -31,6 +31,7 @@ static constexpr ExpertKeys table[] = {
     {"glm4_moe", "n_routed_experts", "moe_intermediate_size", true},
     {"deepseek_v2", "n_routed_experts", "moe_intermediate_size", false},
     {"deepseek_v3", "n_routed_experts", "moe_intermediate_size", true},
+    {"kimi_k2", "n_routed_experts", "moe_intermediate_size", true},
     {"glm4_moe_lite", "n_routed_experts", "moe_intermediate_size", true},
     {"gpt_oss", "num_local_experts", "intermediate_size", true},
     {"llama4_text", "num_local_experts", "intermediate_size", false},

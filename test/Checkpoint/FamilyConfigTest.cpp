@@ -317,12 +317,14 @@ TEST(FamilyConfigTest, ReadsLatentAttention) {
   EXPECT_EQ(limited->experts.scale, 16.0);
   EXPECT_NEAR(limited->attentionScale, std::pow(192, -0.5), 1e-12);
 
-  auto v3 =
-      read(withLatents("deepseek_v3", {{"n_group", 4}, {"topk_group", 2}}));
-  ASSERT_TRUE(v3) << v3.status().message();
-  EXPECT_EQ(v3->experts.scores, ExpertsConfig::Sigmoid);
-  EXPECT_TRUE(v3->experts.hasChoiceBias && v3->experts.normalizes);
-  EXPECT_EQ(v3->experts.groupScores, 2);
+  for (const char *type : {"deepseek_v3", "kimi_k2"}) {
+    auto v3 = read(withLatents(type, {{"n_group", 4}, {"topk_group", 2}}));
+    ASSERT_TRUE(v3) << v3.status().message();
+    EXPECT_EQ(v3->architecture, "deepseek2");
+    EXPECT_EQ(v3->experts.scores, ExpertsConfig::Sigmoid);
+    EXPECT_TRUE(v3->experts.hasChoiceBias && v3->experts.normalizes);
+    EXPECT_EQ(v3->experts.groupScores, 2);
+  }
 
   using Layers = std::vector<bool>;
   auto flash = read(
