@@ -111,9 +111,14 @@ Status GGUFConfig::readSizes() {
   LLMIR_ASSIGN_OR_RETURN(
       config.contextLength,
       metadata.integer(key("context_length"), 1, maxContext));
+  // Files of models without dense layers may give only the size of experts.
+  const bool hasDenseSize =
+      metadata.find(key("feed_forward_length")) || !has(Trait::HasExperts);
   LLMIR_ASSIGN_OR_RETURN(
       config.intermediateSize,
-      sameInEveryLayer(key("feed_forward_length"), maxIntermediateSize));
+      sameInEveryLayer(key(hasDenseSize ? "feed_forward_length"
+                                        : "expert_feed_forward_length"),
+                       maxIntermediateSize));
   const GGUFEntry *eps = metadata.find(epsKey());
   // NaN and infinity are left to the common check, which names the valid range.
   if (eps && eps->number())
@@ -560,8 +565,12 @@ void GGUFConfig::readTensorTraits() {
       config.dense.push_back({stored.substr(6) + "_Dense", dense->shape[0],
                               tensor(stored + ".bias") != nullptr});
   }
-  if (types && types->shape.size() == 2 && types->shape[0] <= maxVocabSize)
-    config.tokenTypes = types->shape[0]; // The whole shape is checked later.
+  // Quantized files store a table of one row as a vector. The whole shape is
+  // checked later.
+  if (types && types->shape.size() == 1)
+    config.tokenTypes = 1;
+  else if (types && types->shape.size() == 2 && types->shape[0] <= maxVocabSize)
+    config.tokenTypes = types->shape[0];
   config.qkNorm = has(Trait::HasQKNorm) && (config.architecture != "glm4moe" ||
                                             tensor("blk.0.attn_q_norm.weight"));
   config.hasSinks = config.architecture == "gpt-oss";

@@ -63,6 +63,12 @@ Status GGUFConfig::readAttentionInterval() {
     LLMIR_ASSIGN_OR_RETURN(interval,
                            metadata.integerOr(key("full_attention_interval"), 4,
                                               1, config.numLayers));
+  if (interval > config.numLayers)
+    return unsupported(key("full_attention_interval"),
+                       "is " + std::to_string(interval) + " in a model of " +
+                           std::to_string(config.numLayers) +
+                           " layers; models without attention are not "
+                           "supported");
   std::vector<bool> recurrent;
   for (int64_t i = 0; i < config.numLayers; ++i)
     recurrent.push_back((i + 1) % interval != 0);

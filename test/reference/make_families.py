@@ -301,6 +301,8 @@ def gguf_keys(config, file_type, name):
         keys.update(make_experts.gguf_keys(config))
     if config.recurrent:
         keys.update(make_hybrid.gguf_keys(config))
+    if family == "qwen3_5_moe_text":
+        del keys["feed_forward_length"]  # Its config.json has no such size.
     keys.update(_scales(config))
     keys.update(_scaling_keys(config, scaling))
     keys = {"%s.%s" % (arch, key): value for key, value in keys.items()}
