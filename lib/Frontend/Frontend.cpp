@@ -55,6 +55,13 @@ static Status checkPooling(const Checkpoint &checkpoint) {
                         ": windows of attention in both directions are not "
                         "supported",
                     "use a model without windows");
+  if (config.isBidirectional && (config.latent.rank > 0 || config.hasSinks ||
+                                 !config.recurrent.layers.empty()))
+    return Status(StatusCode::Unsupported,
+                  checkpoint.path() +
+                      ": attention in both directions is not supported in " +
+                      config.architecture + " models",
+                  "use an embedding model of another family");
   if (config.pooling == Pooling::Mean)
     return Status(StatusCode::Unsupported,
                   checkpoint.path() +
