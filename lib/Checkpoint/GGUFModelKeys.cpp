@@ -175,7 +175,7 @@ Status ModelKeys::addRope() {
 }
 
 Status ModelKeys::add() {
-  if (!config.recurrent.layers.empty())
+  if (findFamily(config.architecture)->has(FamilyTraits::KeepsStates))
     return Status(StatusCode::Unsupported,
                   "conversion of " + config.architecture +
                       " models, whose layers keep states, is not supported",
