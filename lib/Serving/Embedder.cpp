@@ -113,12 +113,15 @@ Status TextBatches::fillStep() {
   int64_t budget = executor.tokenBudget();
   const int64_t blockSize = executor.info().kvBlockSize;
   int64_t blocks = cache.blocks().numFree();
+  const int64_t sequences =
+      cache.states().isEmpty()
+          ? executor.maxLogitRows()
+          : std::min(executor.maxLogitRows(), cache.states().numFree());
   for (size_t i = next; i < texts.size(); ++i) {
     const auto length = static_cast<int64_t>(texts[i].size());
     const int64_t needed = (length - 1) / blockSize + 1;
-    const bool fits =
-        length <= budget && needed <= blocks &&
-        static_cast<int64_t>(parts.size()) < executor.maxLogitRows();
+    const bool fits = length <= budget && needed <= blocks &&
+                      static_cast<int64_t>(parts.size()) < sequences;
     if (!parts.empty() && !fits)
       break;
     LLMIR_RETURN_IF_ERROR(addText(budget));
