@@ -33,6 +33,7 @@ namespace {
 struct BenchOptions {
   ModelRequest model;
   std::vector<int64_t> prompts = {512}, tokens = {128}, depths = {0};
+  bool givesTokens = false; ///< `tokens` are not the default ones.
   std::vector<int64_t> sequences = {1};
   std::vector<int64_t> threads;
   int64_t chunk = 0;
@@ -232,6 +233,14 @@ Outcome BenchCommand::checkTests() const {
                         " does not fit into the context of " +
                         std::to_string(info.contextLength) + " tokens",
                     "give smaller -p, -n or -d");
+    const int64_t chunk = options.chunk > 0 ? options.chunk : info.tokenBudget;
+    if (info.wholeSequences &&
+        (test.tokens > 0 || test.depth > 0 || test.prompt > chunk))
+      return Status(StatusCode::Unsupported,
+                    "the test " + test.name() +
+                        " adds tokens to a text, but a step of this model has "
+                        "whole texts",
+                    "give only -p, of at most the tokens of a step");
     int64_t most = std::min(info.tokenBudget, info.maxLogitRows);
     if (test.sequences > most)
       return Status(StatusCode::OutOfRange,
@@ -256,6 +265,7 @@ Status BenchCommand::runThreads(int64_t threads) {
     settings.kvBlocks = std::max(
         settings.kvBlocks,
         test.sequences * ((test.longest() - 1) / info.kvBlockSize + 1));
+    settings.sequences = std::max(settings.sequences, test.sequences);
   }
   auto executor = Executor::create(model.artifact, settings);
   if (!executor)
@@ -319,6 +329,12 @@ Outcome BenchCommand::operator()() {
   if (!resolved)
     return Outcome::ofFlags(resolved.takeStatus());
   model = std::move(*resolved);
+  // Encoders do not decode.
+  if (model.artifact->info().wholeSequences && !options.givesTokens)
+    tests.erase(
+        std::remove_if(tests.begin(), tests.end(),
+                       [](const BenchTest &test) { return test.tokens > 0; }),
+        tests.end());
   if (Outcome checked = checkTests(); !checked.status)
     return checked;
   std::vector<int64_t> threadCounts = options.threads;
@@ -351,6 +367,7 @@ static void addTestOptions(CLI::App &command, BenchOptions &options) {
           "prompt tokens of the prefill tests; 0: none", "--bench-prompt")
       ->capture_default_str();
   addList("-n,--gen", options.tokens, 0, "tokens of the decode tests; 0: none")
+      ->each([&options](const std::string &) { options.givesTokens = true; })
       ->capture_default_str();
   addList("-d,--depth", options.depths, 0,
           "tokens in the context at the start of a test")
