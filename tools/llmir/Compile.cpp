@@ -242,7 +242,7 @@ void cli::addCompileCommand(CommandLine &line) {
       ->excludes(program)
       ->check(atLeast(1));
   addOption(command, "--token-budget", flags->tokenBudget,
-            "maximum tokens of a step (default: 512)")
+            "maximum tokens of a step (default: 512; encoders: the context)")
       ->excludes(program)
       ->check(atLeast(1));
   addOption(command, "--emit", flags->emit,

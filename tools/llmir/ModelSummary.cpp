@@ -282,7 +282,10 @@ static void addTokenFacts(const Checkpoint &checkpoint,
 static void addAttentionFacts(const ModelConfig &config,
                               std::vector<std::string> &facts) {
   int64_t windowed = 0, unrotated = 0, window = 0;
-  for (const LayerAttention &layer : config.layers) {
+  for (size_t i = 0; i < config.layers.size(); ++i) {
+    if (config.isRecurrent(static_cast<int64_t>(i)))
+      continue;
+    const LayerAttention &layer = config.layers[i];
     windowed += layer.window > 0 ? 1 : 0;
     unrotated += layer.rotation == LayerAttention::None ? 1 : 0;
     window = std::max(window, layer.window);
