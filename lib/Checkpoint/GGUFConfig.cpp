@@ -50,7 +50,9 @@ Status GGUFConfig::refuseWhatIsNotSupported() const {
       {"residual_scale", isGranite},
       {"logit_scale", isGranite || config.architecture == "command-r" ||
                           config.architecture == "cohere2"},
-      {"attention.scale", isGranite || has(Trait::HasSoftCaps)}};
+      {"attention.scale", isGranite || has(Trait::HasSoftCaps)},
+      {"attention.temperature_scale",
+       config.architecture == "mistral3" || config.architecture == "llama4"}};
   for (auto [name, isSupported] : keys) {
     if (isSupported)
       continue;
@@ -194,8 +196,8 @@ Status GGUFConfig::readScales() {
 //===----------------------------------------------------------------------===//
 
 /// Llama 4: chunks, whose size has a key in some converters' files only, in
-/// layers with rotation; a window of 0 means none. The other layers, every
-/// fourth one, scale their queries.
+/// layers with rotation. The other layers, every fourth one, scale their
+/// queries.
 Status GGUFConfig::readChunkedLayers() {
   int64_t chunk, window;
   LLMIR_ASSIGN_OR_RETURN(chunk, metadata.integerOr(key("attention.chunk_size"),
@@ -203,7 +205,8 @@ Status GGUFConfig::readChunkedLayers() {
   LLMIR_ASSIGN_OR_RETURN(window,
                          metadata.integerOr(key("attention.sliding_window"),
                                             chunk, 0, maxContext));
-  if (window != 0 && window != chunk)
+  // 0: models of other rotations and scales.
+  if (window != chunk)
     return unsupported(key("attention.sliding_window"),
                        "is " + std::to_string(window) +
                            ", but llama4 models attend in chunks of " +
@@ -213,7 +216,7 @@ Status GGUFConfig::readChunkedLayers() {
     LayerAttention &layer = config.layers[i];
     if (i % 4 == 3) {
       layer.rotation = LayerAttention::None;
-    } else if (window > 0 && chunk < config.contextLength) {
+    } else if (chunk < config.contextLength) {
       layer.window = chunk;
       layer.isChunked = true;
     }

@@ -27,7 +27,9 @@ Status GGUFConfig::readExperts() {
   for (int64_t i = 0; i < config.numLayers; ++i) {
     const std::string block = "blk." + std::to_string(i) + ".";
     experts.layers.push_back(tensor(block + "ffn_gate_inp.weight") != nullptr);
-    if (const CheckpointTensor *up = tensor(block + "ffn_up_shexp.weight"))
+    // The whole shape is checked later.
+    const CheckpointTensor *up = tensor(block + "ffn_up_shexp.weight");
+    if (up && up->shape.size() == 2)
       experts.sharedInnerSize = up->shape.front();
     experts.hasChoiceBias |= tensor(block + "exp_probs_b.bias") != nullptr;
   }

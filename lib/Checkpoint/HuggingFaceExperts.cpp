@@ -183,7 +183,6 @@ Status HuggingFaceConfig::readGptOss() {
   return Status::ok();
 }
 
-/// Every n-th layer has experts, except the first ones and those of a list.
 /// LFM2: sigmoids, and a bias of the choice.
 Status HuggingFaceConfig::readBiasedExperts() {
   ExpertsConfig &experts = config.experts;
@@ -194,6 +193,7 @@ Status HuggingFaceConfig::readBiasedExperts() {
   return readScale(experts.scale, "routed_scaling_factor", 1);
 }
 
+/// Every n-th layer has experts, except the first ones and those of a list.
 Status HuggingFaceConfig::readExpertLayers() {
   int64_t step, first;
   LLMIR_ASSIGN_OR_RETURN(

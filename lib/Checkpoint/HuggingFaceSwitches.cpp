@@ -72,9 +72,10 @@ Status HuggingFaceConfig::readBiases() {
       config.architecture == "glm4moe" ? qkNorm : has(Trait::HasQKNorm);
   bool perHead;
   LLMIR_ASSIGN_OR_RETURN(perHead, json.booleanOr("qk_layernorm", false));
-  for (auto [name, value] :
-       {std::pair("use_qk_norm", qkNorm), std::pair("qk_layernorm", perHead)})
-    if (value && !has(Trait::HasQKNorm) && config.architecture != "llama4")
+  const bool isLlama4 = config.architecture == "llama4"; // After rotation.
+  for (auto [name, value] : {std::pair("use_qk_norm", qkNorm && !isLlama4),
+                             std::pair("qk_layernorm", perHead)})
+    if (value && !has(Trait::HasQKNorm))
       return unsupported(json, name,
                          "is true; norms of queries and keys are not "
                          "supported for " +

@@ -180,7 +180,8 @@ CheckpointParameters::take(const std::string &name,
   Expected<TensorFormat> format = tensor->usableFormat();
   if (!format)
     return format.takeStatus();
-  if (isBlockFormat(*format) && tensor->shape.size() < 2)
+  if (isBlockFormat(*format) &&
+      std::min(tensor->shape.size(), shape.size()) < 2)
     return failure(StatusCode::Unsupported,
                    "tensor '" + tensor->name + "' of shape " +
                        tensor->shapeText() + " is stored as " +
@@ -249,6 +250,12 @@ CheckpointParameters::bind(mlir::MLIRContext &context,
                  : take(name, shape, storage.isConvolution);
   if (!tensor)
     return tensor.takeStatus();
+  if (slicesColumns && isBlockFormat(*(*tensor)->usableFormat()))
+    return failure(StatusCode::Unsupported,
+                   "tensor '" + (*tensor)->name + "' is stored as " +
+                       (*tensor)->storageName +
+                       ", but its matrices are transposed, which blocks "
+                       "cannot be");
   binding.type =
       mllm::storedType(&context, parameter.shape(), *(*tensor)->usableFormat());
   binding.source = isNumbered ? name : (*tensor)->name;
