@@ -86,9 +86,12 @@ void SiteReader::addWeight(StepSite &site, WeightOp weight,
   site.sourceBytes +=
       matrices * rows * sourceRowBytes(weight.getFormat(), columns);
   site.packedBytes += weight.getBytes();
-  site.products += rows * columns;
+  if (shape.size() == 3 && columns == 1) // Biases of experts.
+    return;
+  const bool usesAll = matrices == 1 || isa<mllm::kernel::HeadLinearOp>(user);
+  site.products += (usesAll ? matrices : 1) * rows * columns;
   site.inputs = inputsOf(user, weight.getFormat());
-  if (matrices == 1)
+  if (usesAll)
     return;
   // The kernel's rows are (token, choice) pairs.
   auto places = cast<MemRefType>(user->getOperands().back().getType());
