@@ -282,6 +282,7 @@ static void addTokenFacts(const Checkpoint &checkpoint,
 static void addAttentionFacts(const ModelConfig &config,
                               std::vector<std::string> &facts) {
   int64_t windowed = 0, unrotated = 0, window = 0;
+  bool isChunked = false;
   for (size_t i = 0; i < config.layers.size(); ++i) {
     if (config.isRecurrent(static_cast<int64_t>(i)))
       continue;
@@ -289,12 +290,14 @@ static void addAttentionFacts(const ModelConfig &config,
     windowed += layer.window > 0 ? 1 : 0;
     unrotated += layer.rotation == LayerAttention::None ? 1 : 0;
     window = std::max(window, layer.window);
+    isChunked = isChunked || layer.isChunked;
   }
   if (windowed > 0)
     facts.push_back(
         "in " + plural(windowed, "layer") + " of " +
-        std::to_string(config.numLayers) + ", a token attends to the last " +
-        std::to_string(window) + " tokens only" +
+        std::to_string(config.numLayers) + ", a token attends to " +
+        (isChunked ? "its chunk of " : "the last ") + std::to_string(window) +
+        " tokens only" +
         (config.isBidirectional ? ", and to as many later ones" : ""));
   if (unrotated > 0)
     facts.push_back(plural(unrotated, "layer") + " of " +
