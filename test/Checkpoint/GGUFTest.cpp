@@ -248,6 +248,16 @@ TEST_F(GGUFTest, ReadsVariants) {
   EXPECT_FALSE(three->config().adjacentPairRotation);
 }
 
+TEST_F(GGUFTest, IgnoresSharedExpertsWithoutSizes) {
+  GGUFImage image = tinyGGUF();
+  image.set("llama.expert_count", uint32_t(8));
+  image.set("llama.expert_used_count", uint32_t(2));
+  image.add("blk.0.ffn_up_shexp.weight", {}, 0); // A single number.
+  auto model = open(image);
+  ASSERT_TRUE(model) << model.status().message();
+  EXPECT_EQ(model->config().experts.sharedInnerSize, 0);
+}
+
 TEST_F(GGUFTest, ReadsGPT2) {
   GGUFImage image = tinyGGUF();
   for (GGUFImage::Key &key : image.keys)
