@@ -29,7 +29,7 @@ module attributes {mllm.model = {architecture = "bert", num_layers = 2 : i64, nu
   // CHECK-LABEL: func.func private @layers.0(
   // CHECK-SAME: attributes {llm.layer}
   // CHECK: %[[C:.*]] = llm.append_kv {{.*}} layer(%[[L:.*]]) :
-  // CHECK: llm.paged_attention {{.*}}, %[[C]] {{.*}} layer(%[[L]]) {causal = false, scale = 5.000000e-01 : f64}
+  // CHECK: llm.paged_attention {{.*}}, %[[C]], {{.*}} layer(%[[L]]) {causal = false, scale = 5.000000e-01 : f64}
   mllm.graph.subgraph @layers.0(%x: !x) -> !x {
     %h = mllm.linalg.view %x : !x -> !h
     %a = mllm.linalg.flash_attention2 %h, %h, %h {causal = false, scale = 0.5 : f64} : (!h, !h, !h) -> !h

@@ -8,12 +8,12 @@ llvm.func @k(%ctx: !llvm.ptr, %worker: i64, %workers: i64, %layer: i64, %x: !llv
 }
 
 // CHECK: llvm.func @llmir_step(%[[CTX:.*]]: !llvm.ptr, %[[WORKER:.*]]: i64, %[[WORKERS:.*]]: i64) {
-// CHECK: %[[WORDS:.*]] = llvm.mlir.constant(20 : i64)
+// CHECK: %[[WORDS:.*]] = llvm.mlir.constant(24 : i64)
 // CHECK: %[[COPY:.*]] = llvm.alloca %[[WORDS]] x i64 {alignment = 8 : i64}
 // CHECK: llvm.getelementptr %[[CTX]][0]
 // CHECK: llvm.getelementptr %[[COPY]][0]
-// CHECK: llvm.getelementptr %[[CTX]][19]
-// CHECK: llvm.getelementptr %[[COPY]][19]
+// CHECK: llvm.getelementptr %[[CTX]][23]
+// CHECK: llvm.getelementptr %[[COPY]][23]
 // CHECK: %[[X:.*]] = llvm.getelementptr %{{.*}}[%{{.*}}] : (!llvm.ptr, i64) -> !llvm.ptr, i8
 mllm.program.fragment @llmir_step code {
   %x = mllm.program.buffer offset 512 : memref<1x16xi32>
