@@ -272,7 +272,8 @@ LogicalResult StepConversion::bindStepArguments() {
       StepField::seq_lens,  StepField::slot_mapping, StepField::block_tables,
       StepField::logit_rows};
   // Of models with layers that keep a state.
-  if (step.getNumArguments() == order.size() + 2)
+  if (step.getNumArguments() == order.size() + 2 &&
+      isa<RankedTensorType>(step.getArgumentTypes()[order.size()]))
     order.insert(order.end() - 1, StepField::state_slots);
   if (step.getNumArguments() != order.size() + 1 ||
       !isa<ll::PagedKVCacheType>(step.getArgumentTypes().back()))
