@@ -45,6 +45,9 @@ REFUSED_CASES = {
     "radix_attn_relax": "a paged cache is not a tensor",
     "flash_attention2_swa_sink": "sinks are not supported",
     "istft": "opset 17 has no inverse transform",
+    "head_linear": "the op has no lowering to ONNX",
+    "causal_conv": "the op has no lowering to ONNX",
+    "linear_attention": "the op has no lowering to ONNX",
     "experts": "experts that are chosen for each row have no ONNX equivalent",
 }
 # Unsupported forms of supported ops: the arguments, the op that produces %0, the result type, and the error.

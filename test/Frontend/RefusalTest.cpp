@@ -110,10 +110,10 @@ TEST_F(RefusalTest, TransposedShape) {
 }
 
 TEST_F(RefusalTest, WrongRank) {
-  model.complete().tensors["model.norm.weight"] = {1, 64};
+  model.complete().tensors["model.norm.weight"] = {2, 32};
   expectRefused(
       model.open(folder), StatusCode::InvalidFile,
-      {"'model.norm.weight' has shape [1, 64], the model needs [64]"});
+      {"'model.norm.weight' has shape [2, 32], the model needs [64]"});
 }
 
 TEST_F(RefusalTest, ScalarInPlaceOfAVector) {
