@@ -206,6 +206,7 @@ LogicalResult HeadLinearOp::verify() {
     return emitOpError() << "takes " << shapes::str(shapeOf(getX()))
                          << ", expected a static number of heads before the "
                             "last dimension";
+  // c3
   if (result.getRank() != x.getRank() ||
       result.isDynamicDim(result.getRank() - 1))
     return emitOpError() << "yields " << shapes::str(shapeOf(getResult()))

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Dialect/MLLM/MLLMStateOps.h"
+#include "llmir/Support/Status.h"
 
 #include "LinalgCosts.h"
 #include "llmir/ABI/StateRecord.h"
@@ -118,18 +119,19 @@ std::optional<int64_t> LinearAttentionOp::getFlops() {
 static constexpr int64_t kMaxPartFloats = int64_t(1) << 31;
 
 /// Sets `part` to at least the size, of factors that are sizes of types.
-static LogicalResult enlarge(Operation *op, int64_t &part,
-                             ArrayRef<int64_t> factors) {
+static llmir::Status enlarge(int64_t &part, ArrayRef<int64_t> factors) {
   std::optional<int64_t> size = scaled(1, factors);
   if (!size)
-    return op->emitOpError("keeps a state of dynamic size; only the number of "
-                           "tokens may be dynamic");
+    return llmir::Status(llmir::StatusCode::Unsupported,
+                         "keeps a state of dynamic size; only the number of "
+                         "tokens may be dynamic");
   if (*size > kMaxPartFloats)
-    return op->emitOpError("keeps ")
-           << *size << " numbers of a sequence; at most " << kMaxPartFloats
-           << " are supported";
+    return llmir::Status(llmir::StatusCode::Unsupported,
+                         "keeps " + std::to_string(*size) +
+                             " elements of a sequence; at most " +
+                             std::to_string(kMaxPartFloats) + " are supported");
   part = std::max(part, *size);
-  return success();
+  return llmir::Status::ok();
 }
 
 FailureOr<StateLayout> StateLayout::of(ModuleOp module) {
@@ -141,22 +143,26 @@ FailureOr<StateLayout> StateLayout::of(ModuleOp module) {
     return ShapedType::isDynamic(size) ? size : wholeStateLanes(size);
   };
   WalkResult walk = module.walk([&](Operation *op) -> WalkResult {
+    llmir::Status enlarged;
     if (auto conv = dyn_cast<CausalConvOp>(op)) {
       addLayer(conv.getLayer());
       ArrayRef<int64_t> shape = tensorType(conv.getWeight()).getShape();
       // tailFloats()
-      return enlarge(op, layout.tail,
-                     {ShapedType::isDynamic(shape[0]) ? shape[0] : shape[0] - 1,
-                      lanes(shape[1])});
+      enlarged =
+          enlarge(layout.tail,
+                  {ShapedType::isDynamic(shape[0]) ? shape[0] : shape[0] - 1,
+                   lanes(shape[1])});
     }
     if (auto attention = dyn_cast<LinearAttentionOp>(op)) {
       addLayer(attention.getLayer());
       ArrayRef<int64_t> v = tensorType(attention.getV()).getShape();
       // matrixFloats()
-      return enlarge(
-          op, layout.matrices,
+      enlarged = enlarge(
+          layout.matrices,
           {v[1], tensorType(attention.getK()).getDimSize(2), lanes(v[2])});
     }
+    if (!enlarged)
+      return op->emitOpError(enlarged.message());
     return success();
   });
   if (walk.wasInterrupted())
