@@ -49,7 +49,7 @@ static Status checkTexts(Span<const std::vector<int32_t>> texts,
 }
 
 namespace {
-/// The texts in their order, whose steps have as many texts as fit.
+/// Texts in order, each step taking as many of them as fit.
 class TextBatches {
 public:
   TextBatches(Executor &executor, Span<const std::vector<int32_t>> texts)

@@ -253,7 +253,7 @@ bool LoopsConversion::isRowWise(OpOperand &operand) {
   return true;
 }
 
-/// Whether an empty tensor has as many rows as there are logits rows.
+/// Whether the rows of an empty tensor are those of the logits.
 static bool hasLogitRows(ProgramConversion &c, Value tensor) {
   auto empty = tensor.getDefiningOp<tensor::EmptyOp>();
   if (!empty || empty.getDynamicSizes().empty())

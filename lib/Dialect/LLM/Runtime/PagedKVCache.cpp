@@ -241,7 +241,8 @@ void PagedKVCache::release(Sequence &sequence) {
   statePool.release(sequence.stateSlot);
 }
 
-/// Keys and values by value would leave the states of other layers behind.
+/// Appending keys and values by value would not update the states of other
+/// layers.
 Status PagedKVCache::checkHasNoStates() const {
   if (statePool.isEmpty())
     return Status::ok();
