@@ -44,6 +44,19 @@ Status validateSamplingParams(const SamplingParams &params) {
     return outOfRange("top-p", params.topP, "give a number from 0 to 1");
   if (!(params.minP >= 0 && params.minP <= 1))
     return outOfRange("min-p", params.minP, "give a number from 0 to 1");
+  if (!(params.repetitionPenalty > 0 && params.repetitionPenalty <= 1e6))
+    return outOfRange("repetition penalty", params.repetitionPenalty,
+                      "give a positive number, 1 for none");
+  if (!(params.presencePenalty >= -2 && params.presencePenalty <= 2))
+    return outOfRange("presence penalty", params.presencePenalty,
+                      "give a number from -2 to 2");
+  if (!(params.frequencyPenalty >= -2 && params.frequencyPenalty <= 2))
+    return outOfRange("frequency penalty", params.frequencyPenalty,
+                      "give a number from -2 to 2");
+  for (const auto &[token, bias] : params.logitBias)
+    if (!(bias >= -100 && bias <= 100))
+      return outOfRange("logit bias", static_cast<double>(bias),
+                        "give numbers from -100 to 100");
   return Status::ok();
 }
 
@@ -122,7 +135,51 @@ void Sampler::cutTail() {
   }
 }
 
-int32_t Sampler::sample(Span<const float> logits) {
+void Sampler::setPrompt(Span<const int32_t> prompt) {
+  if (params.repetitionPenalty != 1)
+    for (int32_t token : prompt)
+      history[token].isInPrompt = true;
+}
+
+/// Writes logits with bias and penalties to `adjusted`.
+void Sampler::adjust(Span<const float> logits, Span<const int32_t> forbidden) {
+  adjusted.assign(logits.begin(), logits.end());
+  auto isToken = [&](int32_t token) {
+    return token >= 0 && static_cast<size_t>(token) < adjusted.size();
+  };
+  for (const auto &[token, bias] : params.logitBias)
+    if (isToken(token))
+      adjusted[static_cast<size_t>(token)] += bias;
+  for (const auto &[token, past] : history) {
+    if (!isToken(token))
+      continue;
+    double logit = adjusted[static_cast<size_t>(token)];
+    logit = logit > 0 ? logit / params.repetitionPenalty
+                      : logit * params.repetitionPenalty;
+    if (past.generated > 0)
+      logit -= params.presencePenalty +
+               params.frequencyPenalty * static_cast<double>(past.generated);
+    adjusted[static_cast<size_t>(token)] = static_cast<float>(logit);
+  }
+  for (int32_t token : forbidden)
+    if (isToken(token))
+      adjusted[static_cast<size_t>(token)] =
+          -std::numeric_limits<float>::infinity();
+}
+
+int32_t Sampler::sample(Span<const float> logits,
+                        Span<const int32_t> forbidden) {
+  const bool isAdjusted = params.changesLogits() || !forbidden.empty();
+  if (isAdjusted)
+    adjust(logits, forbidden);
+  const int32_t token =
+      choose(isAdjusted ? Span<const float>(adjusted) : logits);
+  if (params.changesLogits())
+    ++history[token].generated;
+  return token;
+}
+
+int32_t Sampler::choose(Span<const float> logits) {
   const int32_t best = argmax(logits);
   const double greatest = logits[static_cast<size_t>(best)];
   if (params.temperature <= 0 || !std::isfinite(greatest))

@@ -172,6 +172,33 @@ Expected<int64_t> PagedKVCache::createSequence(SequenceId id,
   return sequence.length;
 }
 
+CachedPrefix PagedKVCache::lookUp(Span<const int32_t> tokens,
+                                  uint64_t salt) const {
+  const std::vector<int32_t> blocks = findPrefix(tokens, salt);
+  CachedPrefix prefix;
+  prefix.tokens = static_cast<int64_t>(blocks.size()) * layout.blockSize;
+  for (int32_t block : blocks)
+    prefix.idleBlocks += prefixes.isIdle(block);
+  return prefix;
+}
+
+//===----------------------------------------------------------------------===//
+// Statistics
+//===----------------------------------------------------------------------===//
+
+int64_t PagedKVCache::numOwnBlocks(SequenceId id) const {
+  int64_t count = 0;
+  for (int32_t block : blockTable(id))
+    count += manager.refCount(block) - prefixes.contains(block) == 1;
+  return count;
+}
+
+bool PagedKVCache::copiesLastBlock(SequenceId id) const {
+  const Sequence *sequence = find(id);
+  return sequence && sequence->length % layout.blockSize != 0 &&
+         manager.refCount(sequence->table.back()) > 1;
+}
+
 CacheStatistics PagedKVCache::statistics() const {
   CacheStatistics result;
   result.numBlocks = manager.numBlocks();

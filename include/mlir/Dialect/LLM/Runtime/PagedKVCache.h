@@ -101,6 +101,12 @@ struct CacheStatistics {
   int64_t copiedBlocks = 0;  ///< Copies on write.
 };
 
+/// What a new sequence would share.
+struct CachedPrefix {
+  int64_t tokens = 0;     ///< A multiple of the block size.
+  int64_t idleBlocks = 0; ///< Of its blocks, those that no sequence uses.
+};
+
 class PagedKVCache {
 public:
   /// `numHeads` is the number of KV heads; `maxSeqLen` bounds each sequence;
@@ -273,6 +279,10 @@ public:
                                             ::llmir::Span<const int32_t> tokens,
                                             uint64_t salt = 0);
 
+  /// The prefix with which createSequence() would start a sequence.
+  CachedPrefix lookUp(::llmir::Span<const int32_t> tokens,
+                      uint64_t salt = 0) const;
+
   /// Frees up to `count` idle blocks, the least recently used ones first;
   /// returns how many. Other functions do so when they need blocks.
   int64_t evict(int64_t count);
@@ -283,6 +293,13 @@ public:
   int64_t numAvailable() const {
     return manager.numFree() + prefixes.numIdle();
   }
+
+  /// Blocks that become available if the sequence is freed: those that no other
+  /// sequence uses.
+  int64_t numOwnBlocks(SequenceId sequence) const;
+  /// Whether the next token of the sequence needs a copy of its last block,
+  /// which is shared and not full.
+  bool copiesLastBlock(SequenceId sequence) const;
 
   /// The sequence's blocks in order, ceil(length / block size) entries (I7);
   /// valid until the sequence changes. Empty for an unknown sequence.
