@@ -98,13 +98,18 @@ private:
   void adjust(Span<const float> logits, Span<const int32_t> forbidden);
   double uniform(); ///< [0, 1)
   double totalWeight() const;
-  void keepTopK();
-  void cutTail();
+  float inverseTemperature() const;
+  double computeMasses(Span<const float> logits, float greatest);
+  int32_t chooseAmongAll(Span<const float> logits, int32_t best);
+  void collectBest(Span<const float> logits, size_t k);
+  void collectFrom(Span<const float> logits, double greatest, double weight);
+  void cutTail(double total, double least);
 
   SamplingParams params;
   uint64_t randomState;
   std::vector<Candidate> candidates; ///< Kept to reuse the allocation.
   std::vector<float> adjusted;       ///< The same.
+  std::vector<double> masses;        ///< The same.
   std::unordered_map<int32_t, History> history; ///< If there are penalties.
 };
 
