@@ -41,9 +41,7 @@ struct Continuation {
   int64_t generatedTokens() const { return numTokens() - promptTokens(); }
   /// Whether the request's other continuations are forks of this one, which are
   /// made when the prompt has been computed.
-  bool leads() const {
-    return index == 0 && request().count > 1 && !hasForked;
-  }
+  bool leads() const { return index == 0 && request().count > 1 && !hasForked; }
 
   /// As the scheduler sees it. `cache` has its prefix or its blocks.
   SchedulableSequence schedulable(const PagedKVCache &cache) const;

@@ -130,6 +130,7 @@ CLI::Validator atLeast(double least);
 
 void addPullCommand(CommandLine &line);
 void addRunCommand(CommandLine &line);
+void addBatchCommand(CommandLine &line);
 void addCompileCommand(CommandLine &line);
 void addEmbedCommand(CommandLine &line);
 void addTokenizeCommand(CommandLine &line);
