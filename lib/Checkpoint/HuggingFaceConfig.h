@@ -37,6 +37,7 @@ private:
   Status readSizes();
   Status readGPT2Sizes();
   Status readGPT2Switches();
+  Status readDirections();
   Status readTokens(const Json *generation);
   Status readGeneration(const JsonReader &generation);
   Status check();
