@@ -19,11 +19,17 @@ static SamplingParams samplingOf(const Request &request, int64_t index) {
 }
 
 Continuation::Continuation(std::shared_ptr<const AcceptedRequest> request,
-                           int64_t index, SequenceId sequence)
+                           int64_t index, SequenceId sequence,
+                           const std::vector<int64_t> &modelEnds)
     : accepted(std::move(request)), index(index), sequence(sequence),
       tokens(accepted->request.prompt),
       sampler(samplingOf(accepted->request, index)) {
   sampler.setPrompt(accepted->request.prompt);
+  ends = accepted->request.stopTokens;
+  if (!accepted->request.ignoreEos)
+    for (int64_t end : modelEnds)
+      ends.push_back(static_cast<int32_t>(end));
+  std::sort(ends.begin(), ends.end());
 }
 
 SchedulableSequence Continuation::schedulable(const PagedKVCache &cache) const {
@@ -46,28 +52,22 @@ SchedulableSequence Continuation::schedulable(const PagedKVCache &cache) const {
   return result;
 }
 
-std::optional<FinishReason>
-Continuation::addToken(Span<const float> logits,
-                       const std::vector<int64_t> &ends,
-                       int64_t contextLength) {
-  const Request &asked = request();
-  std::vector<int32_t> stops = asked.stopTokens;
-  if (!asked.ignoreEos)
-    for (int64_t end : ends)
-      stops.push_back(static_cast<int32_t>(end));
-  const bool mayEnd = generatedTokens() >= asked.minTokens;
+std::optional<FinishReason> Continuation::addToken(Span<const float> logits,
+                                                   int64_t contextLength) {
+  const bool mayEnd = generatedTokens() >= request().minTokens;
   const int32_t token =
-      sampler.sample(logits, mayEnd ? Span<const int32_t>() : stops);
+      sampler.sample(logits, mayEnd ? Span<const int32_t>() : ends);
   tokens.push_back(token);
-  if (mayEnd && std::find(stops.begin(), stops.end(), token) != stops.end())
+  if (mayEnd && std::binary_search(ends.begin(), ends.end(), token))
     return FinishReason::Stop;
-  if (generatedTokens() == asked.maxTokens || numTokens() > contextLength)
+  if (generatedTokens() == request().maxTokens || numTokens() > contextLength)
     return FinishReason::Length;
   return std::nullopt;
 }
 
-void Continuation::report(int64_t newTokens, std::optional<FinishReason> reason,
-                          const Status &failure) const {
+void Continuation::reportAs(int64_t index, int64_t newTokens,
+                            std::optional<FinishReason> reason,
+                            const Status &failure) const {
   RequestUpdate update;
   update.request = accepted->id;
   update.index = index;

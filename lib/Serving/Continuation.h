@@ -30,8 +30,9 @@ struct AcceptedRequest {
 };
 
 struct Continuation {
+  /// `modelEnds`: the model's end tokens.
   Continuation(std::shared_ptr<const AcceptedRequest> accepted, int64_t index,
-               SequenceId sequence);
+               SequenceId sequence, const std::vector<int64_t> &modelEnds);
 
   const Request &request() const { return accepted->request; }
   int64_t promptTokens() const {
@@ -49,12 +50,17 @@ struct Continuation {
   /// Chooses and adds the next token. Returns why it is the last one, if it is;
   /// `contextLength` bounds the tokens in the cache.
   std::optional<FinishReason> addToken(Span<const float> logits,
-                                       const std::vector<int64_t> &ends,
                                        int64_t contextLength);
 
   /// Reports the last `newTokens` tokens, and the end if there is a reason.
   void report(int64_t newTokens, std::optional<FinishReason> reason,
-              const Status &failure = Status::ok()) const;
+              const Status &failure = Status::ok()) const {
+    reportAs(index, newTokens, reason, failure);
+  }
+  /// The same for another index: that of a fork that was never made.
+  void reportAs(int64_t index, int64_t newTokens,
+                std::optional<FinishReason> reason,
+                const Status &failure) const;
 
   std::shared_ptr<const AcceptedRequest> accepted;
   int64_t index;
@@ -66,6 +72,7 @@ struct Continuation {
   bool hasFinished = false;
   int64_t sharedTokens = 0;            ///< Offered to other sequences.
   std::optional<int64_t> cachedTokens; ///< Of the prompt, at the first start.
+  std::vector<int32_t> ends;           ///< Tokens that end it; ascending.
   Sampler sampler;
 };
 

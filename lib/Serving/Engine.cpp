@@ -12,20 +12,27 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <cstring>
 #include <deque>
 #include <mutex>
+#include <pthread.h>
 #include <string>
-#include <thread>
-#include <unordered_set>
 
 namespace llmir {
 
 using Clock = std::chrono::steady_clock;
 using ContinuationPtr = std::unique_ptr<Continuation>;
 
-/// Sequences that wait and are not among the first ones cannot start in the
-/// next step: the scheduler does not look at them.
+/// Only this many waiting sequences are offered to the scheduler, because each
+/// one's prefix is looked up in every step; no more can start in one step.
 static constexpr size_t waitingToConsider = 16;
+
+namespace {
+struct Cancellation {
+  RequestId request;
+  std::optional<int64_t> index; ///< Without one, all continuations.
+};
+} // namespace
 
 struct Engine::State {
   State(std::unique_ptr<Executor> executor, const EngineOptions &options);
@@ -34,7 +41,10 @@ struct Engine::State {
   mutable std::mutex mutex;
   std::condition_variable wakesThread, wakesDrain;
   std::deque<std::shared_ptr<const AcceptedRequest>> inbox;
-  std::unordered_set<RequestId> cancelled;
+  std::vector<Cancellation> cancelled;
+  /// Requests that were accepted and have not been started, and tokens of their
+  /// prompts.
+  int64_t queuedRequests = 0, queuedTokens = 0;
   bool isClosed = false, isEnding = false, isIdle = true;
   RequestId nextRequest = 1;
   EngineStatistics published;
@@ -54,14 +64,15 @@ struct Engine::State {
   std::vector<ContinuationPtr> continuations;
   SequenceId nextSequence = 1;
   EngineStatistics counts;
-  std::thread thread;
+  pthread_t thread{};
 
+  Status startThread();
   void serve();
   bool receive();
   void finish(Continuation &continuation, FinishReason reason,
               int64_t newTokens = 0, const Status &failure = Status::ok());
-  void finishAll(FinishReason reason);
-  void expire(const std::unordered_set<RequestId> &unwanted);
+  void expire(const std::vector<Cancellation> &unwanted);
+  void leaveQueue(const Continuation &continuation);
   void removeFinished();
   void release(Continuation &continuation);
   std::vector<Continuation *> candidates() const;
@@ -121,18 +132,24 @@ Status Engine::State::checkRequest(const Request &request) const {
                       " tokens; the context is " +
                       std::to_string(contextLength),
                   "shorten the prompt, or use a larger context");
+  for (int32_t token : request.stopTokens)
+    if (token < 0 || token >= vocabulary)
+      return refuse("stop token " + std::to_string(token) +
+                        " is not in the vocabulary of " +
+                        std::to_string(vocabulary),
+                    "use ids from 0 to " + std::to_string(vocabulary - 1));
   if (request.count < 1 || request.count > limits.runningSequences)
-    return refuse(std::to_string(request.count) + " continuations",
-                  "give a number from 1 to " +
-                      std::to_string(limits.runningSequences));
+    return refuse(
+        "the number of continuations is " + std::to_string(request.count),
+        "give a number from 1 to " + std::to_string(limits.runningSequences));
   if (request.maxTokens < -1 || request.maxTokens == 0)
     return refuse("the number of tokens to generate is " +
                       std::to_string(request.maxTokens),
                   "give a number from 1, or -1 for no limit");
   if (request.minTokens < 0 ||
       (request.maxTokens > 0 && request.minTokens > request.maxTokens))
-    return refuse("at least " + std::to_string(request.minTokens) + " of " +
-                      std::to_string(request.maxTokens) + " tokens",
+    return refuse("minTokens is " + std::to_string(request.minTokens) +
+                      ", but maxTokens is " + std::to_string(request.maxTokens),
                   "give a number from 0 to the greatest number of tokens");
   return Status::ok();
 }
@@ -141,39 +158,59 @@ Status Engine::State::checkQueue(const Request &request) const {
   if (isClosed)
     return Status(StatusCode::ResourceExhausted,
                   "the engine accepts no more requests");
-  // The inbox has not been seen by the thread.
-  auto waiting = published.waiting + static_cast<int64_t>(inbox.size());
-  auto tokens =
-      published.waitingTokens + static_cast<int64_t>(request.prompt.size());
-  for (const auto &accepted : inbox)
-    tokens += static_cast<int64_t>(accepted->request.prompt.size());
-  if (waiting < options.maxWaitingRequests &&
-      tokens <= options.maxWaitingTokens)
+  const auto tokens = static_cast<int64_t>(request.prompt.size());
+  if (queuedRequests == 0 ||
+      (queuedRequests < options.maxWaitingRequests &&
+       queuedTokens <= options.maxWaitingTokens - tokens))
     return Status::ok();
   return Status(StatusCode::ResourceExhausted,
-                std::to_string(waiting) + " requests with " +
-                    std::to_string(tokens) + " tokens are waiting",
+                std::to_string(queuedRequests) + " requests with " +
+                    std::to_string(queuedTokens) + " tokens are waiting",
                 "try again later");
 }
 
 Expected<std::unique_ptr<Engine>>
 Engine::create(std::unique_ptr<Executor> executor,
                const EngineOptions &options) {
+  if (!executor)
+    return refuse("the executor is null", "create one first");
   if (executor->info().pooling != Pooling::None)
     return refuse("'" + executor->info().modelName +
                       "' is an embedding model, which generates no text",
                   "use an Embedder");
-  if (options.maxWaitingRequests < 1 || options.maxWaitingTokens < 1 ||
-      options.maxRunning < 0 || options.promptTokensBesideDecoding < 0)
-    return refuse("a limit of the engine is out of range",
-                  "give positive limits");
-  return std::unique_ptr<Engine>(
-      new Engine(std::make_unique<State>(std::move(executor), options)));
+  if (options.maxWaitingRequests < 1 || options.maxWaitingTokens < 1)
+    return refuse(
+        "maxWaitingRequests is " + std::to_string(options.maxWaitingRequests) +
+            ", maxWaitingTokens is " + std::to_string(options.maxWaitingTokens),
+        "give positive numbers");
+  if (options.maxRunning < 0 || options.promptTokensBesideDecoding < 0)
+    return refuse("maxRunning is " + std::to_string(options.maxRunning) +
+                      ", promptTokensBesideDecoding is " +
+                      std::to_string(options.promptTokensBesideDecoding),
+                  "give numbers from 0");
+  auto state = std::make_unique<State>(std::move(executor), options);
+  LLMIR_RETURN_IF_ERROR(state->startThread());
+  return std::unique_ptr<Engine>(new Engine(std::move(state)));
 }
 
-Engine::Engine(std::unique_ptr<State> made) : state(std::move(made)) {
-  state->publish();
-  state->thread = std::thread([this] { state->serve(); });
+Engine::Engine(std::unique_ptr<State> state) : state(std::move(state)) {}
+
+/// std::thread would throw if the system starts no thread.
+Status Engine::State::startThread() {
+  publish();
+  const int error = pthread_create(
+      &thread, nullptr,
+      [](void *state) -> void * {
+        static_cast<State *>(state)->serve();
+        return nullptr;
+      },
+      this);
+  if (error == 0)
+    return Status::ok();
+  return Status(StatusCode::ResourceExhausted,
+                "the system does not start a thread for the engine: " +
+                    std::string(std::strerror(error)),
+                "raise the limit of processes, or close other programs");
 }
 
 Engine::~Engine() {
@@ -182,16 +219,20 @@ Engine::~Engine() {
     state->isClosed = state->isEnding = true;
   }
   state->wakesThread.notify_one();
-  state->thread.join();
+  pthread_join(state->thread, nullptr);
 }
 
 Expected<RequestId> Engine::submit(Request request, RequestCallback callback) {
+  if (!callback)
+    return refuse("the request has no callback", "give a function");
   LLMIR_RETURN_IF_ERROR(state->checkRequest(request));
   auto accepted = std::make_shared<AcceptedRequest>();
   RequestId id = 0;
   {
     std::lock_guard<std::mutex> lock(state->mutex);
     LLMIR_RETURN_IF_ERROR(state->checkQueue(request));
+    ++state->queuedRequests;
+    state->queuedTokens += static_cast<int64_t>(request.prompt.size());
     id = accepted->id = state->nextRequest++;
     accepted->request = std::move(request);
     accepted->callback = std::move(callback);
@@ -202,9 +243,10 @@ Expected<RequestId> Engine::submit(Request request, RequestCallback callback) {
   return id;
 }
 
-void Engine::cancel(RequestId request) {
+void Engine::cancel(RequestId request, std::optional<int64_t> index) {
   std::lock_guard<std::mutex> lock(state->mutex);
-  state->cancelled.insert(request);
+  if (!state->isIdle && request > 0 && request < state->nextRequest)
+    state->cancelled.push_back({request, index});
 }
 
 void Engine::drain() {
@@ -220,6 +262,7 @@ EngineStatistics Engine::statistics() const {
 
 const ArtifactInfo &Engine::info() const { return state->executor->info(); }
 int64_t Engine::contextLength() const { return state->contextLength; }
+int64_t Engine::maxRunning() const { return state->limits.runningSequences; }
 
 //===----------------------------------------------------------------------===//
 // The thread
@@ -232,7 +275,8 @@ void Engine::State::serve() {
     removeFinished();
     publish();
   }
-  finishAll(FinishReason::Cancelled);
+  for (const ContinuationPtr &continuation : continuations)
+    finish(*continuation, FinishReason::Cancelled);
   removeFinished();
   publish();
 }
@@ -240,7 +284,7 @@ void Engine::State::serve() {
 /// Takes new and cancelled requests; waits for some if there is nothing to do.
 /// False: the engine ends.
 bool Engine::State::receive() {
-  std::unordered_set<RequestId> unwanted;
+  std::vector<Cancellation> unwanted;
   {
     std::unique_lock<std::mutex> lock(mutex);
     if (continuations.empty() && inbox.empty() && !isEnding) {
@@ -251,7 +295,8 @@ bool Engine::State::receive() {
     }
     for (; !inbox.empty(); inbox.pop_front())
       continuations.push_back(std::make_unique<Continuation>(
-          std::move(inbox.front()), 0, nextSequence++));
+          std::move(inbox.front()), 0, nextSequence++,
+          executor->info().eosTokens));
     unwanted.swap(cancelled);
     if (isEnding)
       return false;
@@ -288,32 +333,44 @@ void Engine::State::release(Continuation &continuation) {
 /// released before the end is reported.
 void Engine::State::finish(Continuation &continuation, FinishReason reason,
                            int64_t newTokens, const Status &failure) {
+  if (!continuation.cachedTokens)
+    leaveQueue(continuation);
   release(continuation);
   continuation.hasFinished = true;
   ++counts.finished;
-  const bool leads = continuation.leads();
+  const int64_t neverForked =
+      continuation.leads() ? continuation.request().count : 1;
   continuation.report(newTokens, reason, failure);
-  for (int64_t index = 1; leads && index < continuation.request().count;
-       ++index) {
+  for (int64_t index = 1; index < neverForked; ++index) {
     ++counts.finished;
-    Continuation(continuation.accepted, index, -1).report(0, reason, failure);
+    continuation.reportAs(index, 0, reason, failure);
   }
 }
 
-void Engine::State::finishAll(FinishReason reason) {
-  for (const ContinuationPtr &continuation : continuations)
-    if (!continuation->hasFinished)
-      finish(*continuation, reason);
+/// The request is no longer one that waits for its start.
+void Engine::State::leaveQueue(const Continuation &continuation) {
+  if (continuation.index != 0)
+    return;
+  std::lock_guard<std::mutex> lock(mutex);
+  --queuedRequests;
+  queuedTokens -= continuation.promptTokens();
 }
 
-void Engine::State::expire(const std::unordered_set<RequestId> &unwanted) {
+void Engine::State::expire(const std::vector<Cancellation> &unwanted) {
   const Clock::time_point now = Clock::now();
-  for (const ContinuationPtr &continuation : continuations)
-    if (unwanted.count(continuation->accepted->id))
+  for (const ContinuationPtr &continuation : continuations) {
+    const bool isUnwanted = std::any_of(
+        unwanted.begin(), unwanted.end(), [&](const Cancellation &each) {
+          return each.request == continuation->accepted->id &&
+                 each.index.value_or(continuation->index) ==
+                     continuation->index;
+        });
+    if (isUnwanted)
       finish(*continuation, FinishReason::Cancelled);
     else if (continuation->request().deadline &&
              *continuation->request().deadline <= now)
       finish(*continuation, FinishReason::Timeout);
+  }
 }
 
 void Engine::State::removeFinished() {
@@ -393,8 +450,10 @@ void Engine::State::start(Continuation &continuation) {
   }
   continuation.isRunning = true;
   continuation.computed = continuation.sharedTokens = *cached;
-  if (!continuation.cachedTokens)
+  if (!continuation.cachedTokens) {
+    leaveQueue(continuation);
     continuation.cachedTokens = *cached;
+  }
 }
 
 /// If layers keep a state, the part ends where the last full block before the
@@ -469,8 +528,8 @@ void Engine::State::fork(Continuation &leader, Span<const float> logits) {
       continuations.begin(), continuations.end(),
       [](const ContinuationPtr &each) { return each->isRunning; });
   for (int64_t index = 1; index < leader.request().count; ++index) {
-    continuations.push_back(
-        std::make_unique<Continuation>(leader.accepted, index, nextSequence++));
+    continuations.push_back(std::make_unique<Continuation>(
+        leader.accepted, index, nextSequence++, executor->info().eosTokens));
     Continuation &added = *continuations.back();
     added.cachedTokens = leader.cachedTokens;
     if (running == limits.runningSequences ||
@@ -496,7 +555,7 @@ void Engine::State::advance(Continuation &continuation,
     return;
   }
   const std::optional<FinishReason> reason =
-      continuation.addToken(logits, executor->info().eosTokens, contextLength);
+      continuation.addToken(logits, contextLength);
   ++counts.generatedTokens;
   if (reason)
     finish(continuation, *reason, 1);

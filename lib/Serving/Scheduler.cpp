@@ -68,8 +68,8 @@ bool Planner::isBetterVictim(int64_t a, int64_t b) const {
 }
 
 /// Preempts later sequences until `blocks` are available for the one at
-/// `place`; if that is not enough, that one is preempted, or is too large if it
-/// is the only one.
+/// `place`. If that is not enough, it keeps its blocks and is not part of this
+/// step; it is too large if it is the only one.
 bool Planner::makeRoom(size_t place, int64_t blocks) {
   while (blocks > available) {
     size_t victim = place;
@@ -77,17 +77,15 @@ bool Planner::makeRoom(size_t place, int64_t blocks) {
       if (!isSettled[i] &&
           (victim == place || isBetterVictim(running[i], running[victim])))
         victim = i;
-    available += at(running[victim]).ownBlocks;
-    isSettled[victim] = true;
     if (victim == place) {
-      if (place > 0 || !result.parts.empty())
-        result.preempted.push_back(running[place]);
-      else if (result.preempted.empty())
+      // Blocks that only the victims share were not counted; the next plan
+      // counts them.
+      if (place == 0 && result.parts.empty() && result.preempted.empty())
         result.tooLarge.push_back(running[place]);
-      // Otherwise, the victims' blocks may be more than those counted, which
-      // the next plan knows.
       return false;
     }
+    available += at(running[victim]).ownBlocks;
+    isSettled[victim] = true;
     result.preempted.push_back(running[victim]);
   }
   return true;

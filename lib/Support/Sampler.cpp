@@ -45,9 +45,9 @@ Status validateSamplingParams(const SamplingParams &params) {
     return outOfRange("top-p", params.topP, "give a number from 0 to 1");
   if (!(params.minP >= 0 && params.minP <= 1))
     return outOfRange("min-p", params.minP, "give a number from 0 to 1");
-  if (!(params.repetitionPenalty > 0 && params.repetitionPenalty <= 1e6))
+  if (!(params.repetitionPenalty >= 1e-6 && params.repetitionPenalty <= 1e6))
     return outOfRange("repetition penalty", params.repetitionPenalty,
-                      "give a positive number, 1 for none");
+                      "give a number from 0.000001 to 1000000, 1 for none");
   if (!(params.presencePenalty >= -2 && params.presencePenalty <= 2))
     return outOfRange("presence penalty", params.presencePenalty,
                       "give a number from -2 to 2");
@@ -251,7 +251,7 @@ void Sampler::cutTail(double total, double least) {
 void Sampler::setPrompt(Span<const int32_t> prompt) {
   if (params.repetitionPenalty != 1)
     for (int32_t token : prompt)
-      history[token].isInPrompt = true;
+      generated.try_emplace(token, 0);
 }
 
 /// Writes logits with bias and penalties to `adjusted`.
@@ -263,15 +263,15 @@ void Sampler::adjust(Span<const float> logits, Span<const int32_t> forbidden) {
   for (const auto &[token, bias] : params.logitBias)
     if (isToken(token))
       adjusted[static_cast<size_t>(token)] += bias;
-  for (const auto &[token, past] : history) {
+  for (const auto &[token, count] : generated) {
     if (!isToken(token))
       continue;
     double logit = adjusted[static_cast<size_t>(token)];
     logit = logit > 0 ? logit / params.repetitionPenalty
                       : logit * params.repetitionPenalty;
-    if (past.generated > 0)
+    if (count > 0)
       logit -= params.presencePenalty +
-               params.frequencyPenalty * static_cast<double>(past.generated);
+               params.frequencyPenalty * static_cast<double>(count);
     adjusted[static_cast<size_t>(token)] = static_cast<float>(logit);
   }
   for (int32_t token : forbidden)
@@ -282,13 +282,14 @@ void Sampler::adjust(Span<const float> logits, Span<const int32_t> forbidden) {
 
 int32_t Sampler::sample(Span<const float> logits,
                         Span<const int32_t> forbidden) {
-  const bool isAdjusted = params.changesLogits() || !forbidden.empty();
+  const bool isAdjusted =
+      params.hasPenalties() || !params.logitBias.empty() || !forbidden.empty();
   if (isAdjusted)
     adjust(logits, forbidden);
   const int32_t token =
       choose(isAdjusted ? Span<const float>(adjusted) : logits);
-  if (params.changesLogits())
-    ++history[token].generated;
+  if (params.hasPenalties())
+    ++generated[token];
   return token;
 }
 

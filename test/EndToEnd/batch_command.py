@@ -51,13 +51,15 @@ def check_against_run(llmir, model):
 
 
 def check_forms(llmir, model, work):
-    plain, stopped, forked, ids, banned, biased = answers(llmir, model, [
+    plain, stopped, forked, ids, banned, biased, halted = answers(llmir, model, [
         {"prompt": "In the beginning", "max_tokens": 20},
         {"prompt": "In the beginning", "max_tokens": 20, "stop": ["nothing", "the"]},
         {"prompt": "In the beginning", "max_completion_tokens": 8, "n": 3, "temperature": 1.5, "seed": 2},
         {"prompt": [1, 2, 3], "max_tokens": 2},
         {"prompt": "In the beginning", "max_tokens": 3, "logit_bias": {"300": -100}},
-        {"prompt": "In the beginning", "max_tokens": 3, "logit_bias": {"300": 100}}], "--temp", "0")
+        {"prompt": "In the beginning", "max_tokens": 3, "logit_bias": {"300": 100}},
+        {"prompt": "In the beginning", "max_tokens": 200, "n": 3, "temperature": 1.5, "seed": 2, "stop": " "}],
+        "--temp", "0")
     text = plain["choices"][0]["text"]
     check("length", plain["choices"][0]["finish_reason"] == "length" and "the" in text, plain)
     check("stop", stopped["choices"][0]["text"] == text[:text.index("the")]
@@ -68,6 +70,9 @@ def check_forms(llmir, model, work):
     check("ids", ids["usage"]["prompt_tokens"] == 3 and len(ids["choices"][0]["ids"]) == 2, ids)
     check("no bias", 300 not in banned["choices"][0]["ids"], banned)
     check("bias", biased["choices"][0]["ids"] == [300] * 3, biased)
+    check("n with a stop", all(choice["finish_reason"] == "stop" and " " not in choice["text"]
+                               for choice in halted["choices"]) and halted["usage"]["completion_tokens"] ==
+          sum(len(choice["ids"]) for choice in halted["choices"]), halted)
     template = os.path.join(work, "template.jinja")
     with open(template, "w") as stream:
         stream.write(TEMPLATE)
@@ -86,7 +91,7 @@ REFUSED = [
     ({"prompt": [1.5]}, "not a token id"), ({"prompt": [-1]}, "not a token id"),
     ({"prompt": [4096]}, "not in the vocabulary"), ({"prompt": []}, "no tokens"),
     ({"prompt": "a", "max_tokens": 0}, "'max_tokens'"), ({"prompt": "a", "max_tokens": "3"}, "'max_tokens'"),
-    ({"prompt": "a", "max_tokens": 3, "min_tokens": 4}, "at least 4 of 3"), ({"prompt": "a", "n": 0}, "'n'"),
+    ({"prompt": "a", "max_tokens": 3, "min_tokens": 4}, "minTokens is 4"), ({"prompt": "a", "n": 0}, "'n'"),
     ({"prompt": "a", "n": 100000}, "continuations"), ({"prompt": "a", "stop": ""}, "'stop'"),
     ({"prompt": "a", "stop": [1]}, "'stop'"), ({"prompt": "a", "stop_token_ids": [None]}, "not a token id"),
     ({"prompt": "a", "temperature": -1}, "temperature"), ({"prompt": "a", "top_p": 2}, "top-p"),
@@ -96,6 +101,8 @@ REFUSED = [
     ({"prompt": "a", "repetition_penalty": 0}, "penalty"), ({"prompt": "a", "ignore_eos": 1}, "'ignore_eos'"),
     ({"prompt": "a", "best_of": 2}, "'best_of'"), ({"messages": 1}, "'messages' is not an array"),
     ({"prompt": "word " * 3000}, "the context is"),
+    ({"prompt": "a", "stop": ["x"] * 65}, "65 elements"), ({"prompt": "a", "stop_token_ids": [4096]}, "stop token 4096"),
+    ({"messages": [], "chat_template_kwargs": 1}, "'chat_template_kwargs'"),
 ]
 
 

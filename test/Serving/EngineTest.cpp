@@ -134,18 +134,29 @@ void expectAllAvailable(const Engine &engine) {
 /// Waits in a step until the test lets it go on.
 class Gate {
 public:
-  void close() { isOpen = false; }
+  void close() {
+    std::lock_guard<std::mutex> lock(mutex);
+    isOpen = isReached = false;
+  }
   void open() {
+    std::lock_guard<std::mutex> lock(mutex);
     isOpen = true;
     changed.notify_all();
   }
   void pass() {
     std::unique_lock<std::mutex> lock(mutex);
-    changed.wait(lock, [&] { return isOpen.load(); });
+    isReached = true;
+    changed.notify_all();
+    changed.wait(lock, [&] { return isOpen; });
+  }
+  /// Waits until a step has begun.
+  void waitUntilReached() {
+    std::unique_lock<std::mutex> lock(mutex);
+    changed.wait(lock, [&] { return isReached; });
   }
 
 private:
-  std::atomic<bool> isOpen{true};
+  bool isOpen = true, isReached = false;
   std::mutex mutex;
   std::condition_variable changed;
 };
@@ -368,6 +379,25 @@ TEST(Engine, CancelsWithinAStep) {
   expectAllAvailable(*engine);
 }
 
+TEST(Engine, CancelsOneContinuation) {
+  auto engine = makeEngine();
+  std::mutex mutex;
+  std::map<int64_t, std::pair<int64_t, FinishReason>> ends;
+  Request request = requestFor({1, 2}, 20);
+  request.count = 3;
+  ASSERT_TRUE(engine->submit(request, [&](const RequestUpdate &update) {
+    if (update.index == 1 && update.generatedTokens == 4)
+      engine->cancel(update.request, 1);
+    std::lock_guard<std::mutex> lock(mutex);
+    if (update.finishReason)
+      ends[update.index] = {update.generatedTokens, *update.finishReason};
+  }));
+  engine->drain();
+  EXPECT_EQ(ends[0], std::make_pair(int64_t(20), FinishReason::Length));
+  EXPECT_EQ(ends[1], std::make_pair(int64_t(4), FinishReason::Cancelled));
+  EXPECT_EQ(ends[2], std::make_pair(int64_t(20), FinishReason::Length));
+}
+
 TEST(Engine, CancelsFromACallback) {
   auto engine = makeEngine();
   std::atomic<int> tokens{0};
@@ -416,26 +446,26 @@ TEST(Engine, BoundsItsQueue) {
   EngineOptions options;
   options.maxWaitingRequests = 3;
   options.maxWaitingTokens = 20;
+  Collector collector;
   gate.close();
   auto engine = makeEngine(40, options, withoutEnds(), gatedStep);
-  Collector collector;
-  auto first = engine->submit(requestFor({1}, 2), collector.callback());
-  ASSERT_TRUE(first);
-  EXPECT_EQ(engine->submit(requestFor(Tokens(21, 1), 2), collector.callback())
-                .status()
-                .code(),
-            StatusCode::ResourceExhausted);
-  int accepted = 0;
-  for (int i = 0; i < 10; ++i)
-    accepted += static_cast<bool>(
-        engine->submit(requestFor({1}, 2), collector.callback()));
-  EXPECT_GE(accepted, 2);
-  EXPECT_LE(accepted, 4);
+  auto submit = [&](size_t tokens) {
+    return engine
+        ->submit(requestFor(Tokens(tokens, 1), 2), collector.callback())
+        .status()
+        .code();
+  };
+  EXPECT_EQ(submit(25), StatusCode::Ok); // Nothing else waits.
+  gate.waitUntilReached();               // It no longer waits, either.
+  EXPECT_EQ(submit(18), StatusCode::Ok);
+  EXPECT_EQ(submit(3), StatusCode::ResourceExhausted); // Too many tokens.
+  EXPECT_EQ(submit(1), StatusCode::Ok);
+  EXPECT_EQ(submit(1), StatusCode::Ok);
+  EXPECT_EQ(submit(1), StatusCode::ResourceExhausted);
   gate.open();
   engine->drain();
-  EXPECT_EQ(
-      engine->submit(requestFor({1}, 2), collector.callback()).status().code(),
-      StatusCode::ResourceExhausted);
+  EXPECT_EQ(engine->statistics().finished, 4);
+  EXPECT_EQ(submit(1), StatusCode::ResourceExhausted);
 }
 
 TEST(Engine, CancelsAllAtItsEnd) {
@@ -470,11 +500,23 @@ TEST(Engine, RefusesWhatItCannotServe) {
   refuses(requestFor({1}, -2), invalid, "is -2");
   Request request = requestFor({1}, 3);
   request.minTokens = 4;
-  refuses(request, invalid, "at least 4 of 3");
+  refuses(request, invalid, "minTokens is 4, but maxTokens is 3");
   request = requestFor({1}, 3);
   request.count = 9;
-  refuses(request, invalid, "9 continuations");
+  refuses(request, invalid, "continuations is 9");
   request.count = 1;
+  request.stopTokens = {50};
+  refuses(request, invalid, "stop token 50");
+  request.stopTokens = {};
+  EXPECT_EQ(engine->submit(request, nullptr).status().code(), invalid);
+  EXPECT_EQ(Engine::create(nullptr).status().code(), invalid);
+  EngineOptions options;
+  options.maxWaitingTokens = 0;
+  EXPECT_EQ(
+      Engine::create(makeExecutor(withoutEnds(), 4, handwrittenStep), options)
+          .status()
+          .code(),
+      invalid);
   request.sampling.repetitionPenalty = 0;
   refuses(request, invalid, "repetition penalty");
   request.sampling = {};

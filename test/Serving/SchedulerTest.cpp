@@ -137,11 +137,27 @@ TEST(Scheduler, PreemptsTheLeastComputed) {
   sequences[1].priority = 1;
   plan = planStep(sequences, someLimits(), 0);
   EXPECT_EQ(plan.preempted, (Indices{1}));
-  // The first is never a victim; the others are not victims of later ones.
+  // Earlier sequences are no victims: the last one waits.
   sequences = {running(1, 3, 2), running(2, 9, 8)};
   plan = planStep(sequences, someLimits(), 0);
-  EXPECT_EQ(plan.preempted, (Indices{1}));
+  EXPECT_TRUE(plan.preempted.empty());
   EXPECT_EQ(partsOf(plan), (Parts{{0, 1}}));
+}
+
+/// Sequences that decode come first in a step, but do not take the place of a
+/// prompt that is before them.
+TEST(Scheduler, KeepsAPromptThatHasNoRoom) {
+  std::vector<SchedulableSequence> sequences = {running(1, 40, 8),
+                                                running(2, 7, 6)};
+  StepPlan plan = planStep(sequences, someLimits(), 0);
+  EXPECT_TRUE(plan.preempted.empty());
+  EXPECT_EQ(partsOf(plan), (Parts{{1, 1}}));
+  // The other one needs a block as well, and gives up its own.
+  sequences[1] = running(2, 9, 8);
+  sequences[0].tokens = 14;
+  plan = planStep(sequences, someLimits(), 0);
+  EXPECT_EQ(plan.preempted, (Indices{1}));
+  EXPECT_EQ(partsOf(plan), (Parts{{0, 6}}));
 }
 
 TEST(Scheduler, ReportsWhatCanNeverFit) {
@@ -161,7 +177,8 @@ TEST(Scheduler, CountsTheCopyOfASharedBlock) {
   for (SchedulableSequence &sequence : sequences)
     sequence.copiesLastBlock = true;
   EXPECT_TRUE(planStep(sequences, someLimits(), 2).preempted.empty());
-  EXPECT_EQ(planStep(sequences, someLimits(), 1).preempted, (Indices{1}));
+  EXPECT_EQ(partsOf(planStep(sequences, someLimits(), 1)), (Parts{{0, 1}}));
+  EXPECT_EQ(planStep(sequences, someLimits(), 0).preempted, (Indices{1}));
 }
 
 /// A pool of blocks and sequences with random lengths, without prefixes.

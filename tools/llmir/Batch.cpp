@@ -21,6 +21,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -44,15 +45,12 @@ struct BatchOptions {
 /// The text of one continuation, which grows token by token.
 class ResultText {
 public:
-  ResultText(const Tokenizer *tokenizer, const std::vector<int32_t> &prompt,
+  /// `style` is that of all continuations of a prompt.
+  ResultText(const Tokenizer *tokenizer, const StreamDecoderOptions &style,
              const std::vector<std::string> &stops)
       : tokenizer(tokenizer), stops(stops) {
-    if (!tokenizer)
-      return;
-    StreamDecoderOptions style;
-    for (int32_t id : prompt)
-      style.continuesText |= !tokenizer->isSpecial(id);
-    decoder.emplace(*tokenizer, style);
+    if (tokenizer)
+      decoder.emplace(*tokenizer, style);
   }
 
   /// Adds a token; true if the text now contains one of the stops, before
@@ -65,6 +63,7 @@ public:
     return append(decoder->feed(id));
   }
   bool finish() { return decoder && append(decoder->flush()); }
+  int64_t numTokens() const { return static_cast<int64_t>(ids.size()); }
 
   Json toJson(int64_t index, FinishReason reason) const {
     return {{"index", index},
@@ -101,10 +100,12 @@ private:
 
 /// A request that the engine works on.
 struct Outstanding {
-  BatchRequest request;
   int64_t line = 0;
-  std::vector<ResultText> texts;
-  std::vector<Json> choices; ///< Those that have ended.
+  Json id; ///< `custom_id`
+  int64_t promptTokens = 0;
+  std::vector<std::string> stop;
+  std::vector<ResultText> texts; ///< Of continuations; they refer to `stop`.
+  std::vector<Json> choices;     ///< Those that have ended.
   int64_t cachedTokens = 0, generatedTokens = 0;
   Status failure;
 };
@@ -127,12 +128,13 @@ private:
   const BatchOptions &options;
   BatchModel model;
   Request defaults;
-  std::unique_ptr<Engine> engine;
 
   std::mutex mutex; ///< Of the following.
   std::condition_variable hasRoom;
   int64_t outstanding = 0;
   int64_t answered = 0, failed = 0;
+
+  std::unique_ptr<Engine> engine; ///< Uses the others until it ends.
 };
 
 } // namespace
@@ -154,7 +156,10 @@ Status Batch::load() {
   defaults.sampling =
       options.sampling.params(loaded->executor->info().generation);
   defaults.maxTokens = options.maxTokens.value_or(-1);
-  auto created = Engine::create(std::move(loaded->executor));
+  EngineOptions limits; // `outstanding` is bounded instead.
+  limits.maxWaitingRequests = mostOutstanding;
+  limits.maxWaitingTokens = std::numeric_limits<int64_t>::max();
+  auto created = Engine::create(std::move(loaded->executor), limits);
   if (!created)
     return created.takeStatus();
   engine = std::move(*created);
@@ -176,20 +181,18 @@ static Json errorOf(const Status &failure) {
 
 void Batch::write(const Outstanding &entry) {
   Json object = {{"line", entry.line}};
-  if (!entry.request.id.is_null())
-    object["custom_id"] = entry.request.id;
+  if (!entry.id.is_null())
+    object["custom_id"] = entry.id;
   if (entry.failure.isOk()) {
     std::vector<Json> choices = entry.choices;
     std::sort(choices.begin(), choices.end(), [](const Json &a, const Json &b) {
       return a["index"] < b["index"];
     });
     object["choices"] = std::move(choices);
-    const auto prompt =
-        static_cast<int64_t>(entry.request.request.prompt.size());
     object["usage"] = {
         {"prompt_tokens", prompt},
         {"completion_tokens", entry.generatedTokens},
-        {"total_tokens", prompt + entry.generatedTokens},
+        {"total_tokens", entry.promptTokens + entry.generatedTokens},
         {"prompt_tokens_details", {{"cached_tokens", entry.cachedTokens}}}};
   } else {
     object["error"] = errorOf(entry.failure);
@@ -203,15 +206,15 @@ void Batch::receive(const std::shared_ptr<Outstanding> &entry,
                     const RequestUpdate &update) {
   ResultText &text = entry->texts[static_cast<size_t>(update.index)];
   for (int32_t token : update.tokens)
-    if (!text.hasStopped && text.add(token) && entry->texts.size() == 1)
-      engine->cancel(update.request);
+    if (!text.hasStopped && text.add(token))
+      engine->cancel(update.request, update.index);
   if (!update.finishReason)
     return;
   if (!text.hasStopped)
     text.finish();
   if (!update.failure)
     entry->failure = update.failure;
-  entry->generatedTokens += update.generatedTokens;
+  entry->generatedTokens += text.numTokens();
   entry->cachedTokens = update.cachedTokens;
   entry->choices.push_back(text.toJson(update.index, *update.finishReason));
   if (entry->choices.size() < entry->texts.size())
@@ -234,30 +237,35 @@ Status Batch::submit(const std::string &line, int64_t number) {
   };
   const std::string where = "line " + std::to_string(number);
   Request lineDefaults = defaults;
-  lineDefaults.sampling.seed += static_cast<uint64_t>(number);
+  // The continuations of a line use the seeds that follow.
+  lineDefaults.sampling.seed += static_cast<uint64_t>(number) << 32;
   Expected<BatchRequest> parsed =
       parseBatchRequest(line, where, lineDefaults, model);
   if (!parsed)
     return answer(parsed.takeStatus());
-  entry->request = std::move(*parsed);
-  const Request &request = entry->request.request;
+  Request &request = parsed->request;
+  entry->id = std::move(parsed->id);
+  entry->stop = std::move(parsed->stop);
+  entry->promptTokens = static_cast<int64_t>(request.prompt.size());
   const Tokenizer *tokenizer = model.tokenizer ? &*model.tokenizer : nullptr;
-  if (!tokenizer && !entry->request.stop.empty())
+  if (!tokenizer && !entry->stop.empty())
     return answer(Status(StatusCode::InvalidArgument,
                          where + ": 'stop' needs a tokenizer",
                          "use stop_token_ids"));
-  // The engine bounds the number of continuations.
-  for (int64_t i = 0; i < std::min<int64_t>(request.count, 65536); ++i)
-    entry->texts.emplace_back(tokenizer, request.prompt, entry->request.stop);
+  StreamDecoderOptions style;
+  for (int32_t id : request.prompt)
+    style.continuesText |= tokenizer && !tokenizer->isSpecial(id);
+  // The engine refuses more continuations.
+  for (int64_t i = 0; i < std::min(request.count, engine->maxRunning()); ++i)
+    entry->texts.emplace_back(tokenizer, style, entry->stop);
   {
     std::unique_lock<std::mutex> lock(mutex);
     hasRoom.wait(lock, [&] { return outstanding < mostOutstanding; });
     ++outstanding;
   }
-  Expected<RequestId> id =
-      engine->submit(request, [this, entry](const RequestUpdate &update) {
-        receive(entry, update);
-      });
+  Expected<RequestId> id = engine->submit(
+      std::move(request),
+      [this, entry](const RequestUpdate &update) { receive(entry, update); });
   if (id)
     return Status::ok();
   {
@@ -272,6 +280,14 @@ Status Batch::readLines() {
   std::string line;
   for (int64_t number = 1;; ++number) {
     Expected<bool> any = input.next(line);
+    if (!any && any.status().code() == StatusCode::ResourceExhausted) {
+      Outstanding entry; // The next line can be read.
+      entry.line = number;
+      entry.failure = any.takeStatus();
+      std::lock_guard<std::mutex> lock(mutex);
+      write(entry);
+      continue;
+    }
     if (!any)
       return any.takeStatus();
     if (!*any)
@@ -279,6 +295,8 @@ Status Batch::readLines() {
     if (line.find_first_not_of(" \t\r") == std::string::npos)
       continue;
     LLMIR_RETURN_IF_ERROR(submit(line, number));
+    std::lock_guard<std::mutex> lock(mutex);
+    LLMIR_RETURN_IF_ERROR(flushOutput()); // Nobody reads the other answers.
   }
 }
 
@@ -311,9 +329,11 @@ Outcome Batch::operator()() {
     return Outcome::ofFlags(loaded);
   Stopwatch watch;
   Status read = readLines();
+  if (!read)
+    return read;
   engine->drain();
   report(watch.milliseconds());
-  return read;
+  return Status::ok();
 }
 
 void cli::addBatchCommand(CommandLine &line) {

@@ -25,6 +25,17 @@ using namespace llmir::cli;
 
 static constexpr int64_t mostTokenId = std::numeric_limits<int32_t>::max();
 
+/// Each is compared with every token that is generated.
+static constexpr size_t mostStops = 64, mostStopTokens = 1024,
+                        mostBiases = 1024;
+
+static Status tooMany(const JsonReader &reader, const char *key, size_t count,
+                      size_t most) {
+  return reader.failure(StatusCode::OutOfRange, key,
+                        "has " + std::to_string(count) + " elements",
+                        "give at most " + std::to_string(most));
+}
+
 /// An array of token ids.
 static Expected<std::vector<int32_t>> readIds(const JsonReader &reader,
                                               const char *key) {
@@ -52,6 +63,8 @@ static Expected<std::vector<std::string>> readStops(const JsonReader &reader) {
   if (!value)
     return stops;
   const Json list = value->is_array() ? *value : Json::array({*value});
+  if (list.size() > mostStops)
+    return tooMany(reader, "stop", list.size(), mostStops);
   for (const Json &element : list) {
     if (!element.is_string() || element.get_ref<const std::string &>().empty())
       return reader.unexpected("stop", "a text, or an array of texts");
@@ -71,6 +84,8 @@ static Status readBias(const JsonReader &reader, SamplingParams &sampling) {
   };
   if (!value->is_object())
     return unexpected();
+  if (value->size() > mostBiases)
+    return tooMany(reader, "logit_bias", value->size(), mostBiases);
   for (const auto &[key, bias] : value->items()) {
     const bool isId = !key.empty() && key.size() < 10 &&
                       key.find_first_not_of("0123456789") == std::string::npos;
@@ -136,22 +151,27 @@ static Expected<std::vector<int32_t>> encodeMessages(const std::string &line,
   if (!model.chat) {
     Expected<ModelTemplates> templates = artifactTemplates(*model.artifact);
     if (!templates)
-      return templates.takeStatus();
+      return templates.takeStatus().withContext(where);
     auto chat =
         ChatPrompt::create(std::move(*templates), model.chatTemplate,
                            model.tokenizer ? &*model.tokenizer : nullptr);
     if (!chat)
-      return chat.takeStatus();
+      return chat.takeStatus().withContext(where);
     model.chat = std::move(*chat);
   }
   OrderedJson variables = OrderedJson::object();
+  variables["add_generation_prompt"] = true;
+  if (object->contains("chat_template_kwargs")) {
+    const OrderedJson &more = object->at("chat_template_kwargs");
+    if (!more.is_object())
+      return Status(StatusCode::InvalidArgument,
+                    where + ": 'chat_template_kwargs' is not an object",
+                    "give variables of the template");
+    variables.update(more);
+  }
   for (const char *key : {"messages", "tools", "documents"})
     if (object->contains(key))
       variables[key] = object->at(key);
-  variables["add_generation_prompt"] = true;
-  if (object->contains("chat_template_kwargs") &&
-      object->at("chat_template_kwargs").is_object())
-    variables.update(object->at("chat_template_kwargs"));
   Expected<std::string> text = model.chat->render(std::move(variables));
   if (!text)
     return text.takeStatus().withContext(where);
@@ -227,6 +247,9 @@ Expected<BatchRequest> cli::parseBatchRequest(const std::string &line,
                    reader->integerOr("min_tokens", 0, 0, most));
   ASSIGN_OR_RETURN(request.ignoreEos, reader->booleanOr("ignore_eos", false));
   ASSIGN_OR_RETURN(request.stopTokens, readIds(*reader, "stop_token_ids"));
+  if (request.stopTokens.size() > mostStopTokens)
+    return tooMany(*reader, "stop_token_ids", request.stopTokens.size(),
+                   mostStopTokens);
   ASSIGN_OR_RETURN(request.priority,
                    reader->integerOr("priority", 0, -most, most));
   ASSIGN_OR_RETURN(result.stop, readStops(*reader));

@@ -23,8 +23,9 @@
 //
 // Prefixes that requests have in common are computed once (PagedKVCache).
 //
-// All functions may be called from any thread, also from within callbacks,
-// except the destructor.
+// Except for the destructor and drain(), which must not be called from a
+// callback, all functions may be called from any thread, including from
+// callbacks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -86,7 +87,8 @@ struct RequestUpdate {
 using RequestCallback = std::function<void(const RequestUpdate &)>;
 
 struct EngineOptions {
-  /// Requests and prompt tokens that may wait; more are refused.
+  /// Requests that have not been started, and tokens of their prompts; more are
+  /// refused. A prompt of any length is accepted if no other waits.
   int64_t maxWaitingRequests = 1024;
   int64_t maxWaitingTokens = int64_t(1) << 20;
   /// Sequences that run at once; 0 = as many as a step has rows of logits, and
@@ -100,7 +102,7 @@ struct EngineStatistics {
   int64_t waiting = 0, running = 0; ///< Sequences.
   int64_t waitingTokens = 0;        ///< Of their prompts.
   int64_t steps = 0;
-  int64_t promptTokens = 0; ///< Of finished and current requests.
+  int64_t promptTokens = 0; ///< Computed so far.
   int64_t generatedTokens = 0;
   int64_t preemptions = 0;
   int64_t finished = 0; ///< Continuations, for whatever reason.
@@ -109,9 +111,10 @@ struct EngineStatistics {
 
 class Engine {
 public:
-  /// Takes over the executor, whose cache should keep prefixes
+  /// Takes ownership of the executor, whose cache should keep prefixes
   /// (ExecutorOptions::keepsPrefixes). Fails with InvalidArgument for options
-  /// out of range, and for models that generate no text.
+  /// out of range, and for models that generate no text; with ResourceExhausted
+  /// if the system starts no thread.
   static Expected<std::unique_ptr<Engine>>
   create(std::unique_ptr<Executor> executor, const EngineOptions &options = {});
 
@@ -126,9 +129,9 @@ public:
   /// many wait or after drain().
   Expected<RequestId> submit(Request request, RequestCallback callback);
 
-  /// Ends a request before the next step (finish reason "cancelled"). Requests
-  /// that have finished are ignored.
-  void cancel(RequestId request);
+  /// Ends a request, or one of its continuations, before the next step (finish
+  /// reason "cancelled"). Those that have finished are ignored.
+  void cancel(RequestId request, std::optional<int64_t> index = std::nullopt);
 
   /// Accepts no more requests, and returns when all others have finished. Must
   /// not be called from a callback.
@@ -138,7 +141,10 @@ public:
   EngineStatistics statistics() const;
 
   const ArtifactInfo &info() const;
+  /// Tokens of a sequence: those of the model, if the cache has as many.
   int64_t contextLength() const;
+  /// Sequences that run at once, which is the greatest Request::count.
+  int64_t maxRunning() const;
 
 private:
   struct State;

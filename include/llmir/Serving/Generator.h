@@ -47,7 +47,7 @@ enum class FinishReason : uint8_t {
   Length,    ///< maxTokens, or the context is full.
   Cancelled, ///< By the caller.
   Timeout,   ///< Of an engine: the request's deadline.
-  Error,     ///< Of an engine: a failure, which is reported beside it.
+  Error,     ///< Of an engine: a failure, which is reported with it.
 };
 
 /// "stop", "length", "cancelled", "timeout", "error".

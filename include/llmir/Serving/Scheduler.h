@@ -20,8 +20,8 @@
 // preempted: its blocks are released and its tokens are computed again later.
 // The victim is the last in priority, and of those with that priority the one
 // with the fewest computed tokens, among the sequences that come later in the
-// order. A sequence without victims gives up its own blocks; since nothing that
-// came later starts before it, it is served as soon as it fits.
+// order. A sequence without victims keeps its blocks and waits until others
+// end, before any sequence starts that comes later.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,7 +40,7 @@ struct SchedulableSequence {
   int64_t priority = 0; ///< Lower values are served first.
   int64_t arrival = 0;  ///< Order of submission.
   bool isRunning = false;
-  /// Known tokens, of the prompt and generated. More than `computed`.
+  /// Known tokens, of the prompt and generated. Always greater than `computed`.
   int64_t tokens = 0;
   /// Tokens in the cache; of a sequence that does not run, those of the prefix
   /// with which it would start.

@@ -46,9 +46,9 @@ struct SamplingParams {
   /// Added to the logits of these tokens, before penalties.
   std::vector<std::pair<int32_t, float>> logitBias;
 
-  bool changesLogits() const {
+  bool hasPenalties() const {
     return repetitionPenalty != 1 || presencePenalty != 0 ||
-           frequencyPenalty != 0 || !logitBias.empty();
+           frequencyPenalty != 0;
   }
 
   /// The parameters of the model's generation_config.json; greedy if it has
@@ -89,11 +89,6 @@ private:
       return logit != other.logit ? logit > other.logit : id < other.id;
     }
   };
-  /// What happened to a token so far.
-  struct History {
-    bool isInPrompt = false;
-    int64_t generated = 0;
-  };
   int32_t choose(Span<const float> logits);
   void adjust(Span<const float> logits, Span<const int32_t> forbidden);
   double uniform(); ///< [0, 1)
@@ -110,7 +105,9 @@ private:
   std::vector<Candidate> candidates; ///< Kept to reuse the allocation.
   std::vector<float> adjusted;       ///< The same.
   std::vector<double> masses;        ///< The same.
-  std::unordered_map<int32_t, History> history; ///< If there are penalties.
+  /// How often tokens of the prompt and generated ones were generated, if there
+  /// are penalties.
+  std::unordered_map<int32_t, int64_t> generated;
 };
 
 } // namespace llmir

@@ -102,10 +102,10 @@ Status PagedKVCache::share(SequenceId id, Span<const int32_t> tokens,
     int32_t &block = sequence->table[static_cast<size_t>(i)];
     const int32_t *blockTokens = tokens.data() + i * layout.blockSize;
     const int32_t known = prefixes.find(parent, salt, blockTokens);
+    if (known != block && prefixes.contains(block))
+      return refuse("was shared with other tokens or another salt",
+                    "give the tokens of the sequence");
     if (known == PrefixTree::none) {
-      if (prefixes.contains(block))
-        return refuse("was shared with other tokens or another salt",
-                      "give the tokens of the sequence");
       manager.addReference(block);
       prefixes.insert(block, parent, salt, blockTokens);
     } else if (known != block) {
@@ -128,6 +128,8 @@ Status PagedKVCache::share(SequenceId id, Span<const int32_t> tokens,
 /// The blocks of the longest prefix that a sequence can start with.
 std::vector<int32_t> PagedKVCache::findPrefix(Span<const int32_t> tokens,
                                               uint64_t salt) const {
+  if (!prefixes.isEnabled())
+    return {};
   const int64_t most =
       std::min(static_cast<int64_t>(tokens.size()), longest) / layout.blockSize;
   std::vector<int32_t> blocks;

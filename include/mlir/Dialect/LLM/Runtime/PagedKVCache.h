@@ -104,7 +104,7 @@ struct CacheStatistics {
 /// What a new sequence would share.
 struct CachedPrefix {
   int64_t tokens = 0;     ///< A multiple of the block size.
-  int64_t idleBlocks = 0; ///< Of its blocks, those that no sequence uses.
+  int64_t idleBlocks = 0; ///< Blocks of the prefix that no sequence uses.
 };
 
 class PagedKVCache {

@@ -62,7 +62,7 @@ private:
 
 class PrefixTree {
 public:
-  /// The parent of nodes without one, and the result of a search in vain.
+  /// The parent of roots, and what find() returns if there is no such node.
   static constexpr int32_t none = -1;
 
   /// For blocks [0, numBlocks) of `blockSize` tokens.
