@@ -457,7 +457,13 @@ Status GGUFConfig::readYarn() {
     // A tenth of it, for a model whose other scale is the same.
     if (scaleOfAll != 0)
       usual = 1;
-    scaleLatentScores(config, static_cast<float>(scaleOfAll));
+    LLMIR_RETURN_IF_ERROR(
+        scaleLatentScores(config, static_cast<float>(scaleOfAll),
+                          key("rope.scaling.yarn_log_multiplier"),
+                          [&](StatusCode code, const std::string &field,
+                              const std::string &problem) {
+                            return metadata.failure(code, field, problem);
+                          }));
   } else if (scaleOfAll != 0) {
     usual /= yarnMagnitude(scaling.factor, scaleOfAll);
   }

@@ -521,6 +521,16 @@ TEST(GGUFHostileTest, Configuration) { // G12
          i.set("deepseek2.attention.value_length", 16u);
        },
        {"'deepseek2.attention.value_length' is 16; expected 32"}},
+      {"latent attention with scores that are no numbers",
+       [](Image &i) {
+         setLatents(i);
+         i.set("deepseek2.rope.scaling.type", std::string("yarn"));
+         i.set("deepseek2.rope.scaling.factor", 40.0f);
+         i.set("deepseek2.rope.scaling.original_context_length", 64u);
+         i.set("deepseek2.rope.scaling.yarn_log_multiplier", 3e38f);
+       },
+       {"'deepseek2.rope.scaling.yarn_log_multiplier' gives the scores of "
+        "attention a factor of"}},
       {"soft cap",
        [](Image &i) { i.set("llama.attn_logit_softcapping", 50.0f); },
        {"'llama.attn_logit_softcapping' is 50.0"},
