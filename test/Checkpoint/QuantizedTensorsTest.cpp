@@ -526,55 +526,6 @@ TEST_F(QuantizedTensors, OtherTensorsStay) {
   EXPECT_EQ(same->size(), tensors.size());
 }
 
-/// A sentence with the key that names the format, and what to do.
-TEST_F(QuantizedTensors, NVFP4IsRefusedByName) {
-  const Json group = {{"targets", {"Linear"}},
-                      {"weights", {{"num_bits", 4}, {"type", "float"}}}};
-  const std::pair<Json, const char *> cases[] = {
-      {{{"quant_method", "modelopt"}, {"quant_algo", "NVFP4"}},
-       "'quantization_config.quant_algo' is \"NVFP4\""},
-      {{{"quant_method", "modelopt"}, {"quant_algo", "W4A16_NVFP4"}},
-       "'quantization_config.quant_algo' is \"W4A16_NVFP4\""},
-      {{{"quant_method", "modelopt_fp4"}},
-       "'quantization_config.quant_method' is \"modelopt_fp4\""},
-      {{{"quant_method", "compressed-tensors"},
-        {"format", "nvfp4-pack-quantized"},
-        {"config_groups", {{"group_0", group}}}},
-       "'quantization_config.format' is \"nvfp4-pack-quantized\""},
-      {{{"quant_method", "compressed-tensors"},
-        {"format", "mixed-precision"},
-        {"config_groups",
-         {{"group_0", group},
-          {"group_1", {{"format", "nvfp4-pack-quantized"}}}}}},
-       "'quantization_config.config_groups.group_1.format' is "
-       "\"nvfp4-pack-quantized\""}};
-  for (const auto &[options, words] : cases) {
-    for (const char *part :
-         {words, "does not read weights in NVFP4", "use the original model"})
-      expectFailure(options, StatusCode::Unsupported, part);
-    // Before any tensor is read.
-    const Json whole = {{"quantization_config", options}};
-    Status refused = checkQuantizationConfig(JsonReader(whole, "config.json"));
-    EXPECT_EQ(refused.code(), StatusCode::Unsupported) << words;
-  }
-  expectFailure({{"quant_method", "modelopt"}, {"quant_algo", "FP8"}},
-                StatusCode::Unsupported,
-                "'quantization_config.quant_method' is \"modelopt\"");
-  expectFailure({{"quant_method", "modelopt"}, {"quant_algo", 4}},
-                StatusCode::InvalidFile,
-                "'quantization_config.quant_algo' is 4");
-
-  add(".weight_scale_2", "F32", {}, std::vector<float>{1});
-  config = Json::object();
-  auto list = assembleQuantized(JsonReader(config, "config.json"), tensors);
-  ASSERT_FALSE(list);
-  EXPECT_EQ(list.status().code(), StatusCode::Unsupported);
-  EXPECT_NE(list.status().message().find(
-                kBase + ".weight_scale_2' belongs to weights in NVFP4"),
-            std::string::npos)
-      << list.status().message();
-}
-
 TEST_F(QuantizedTensors, WhatDoesNotFitIsRefused) {
   expectFailure({{"quant_method", "hqq"}}, StatusCode::Unsupported,
                 "'quantization_config.quant_method' is \"hqq\"");
