@@ -308,6 +308,6 @@ void cli::addDoctorCommand(CommandLine &line) {
   addOption(command, "-t,--threads", options->threads,
             "threads of the bandwidth test (default: one per processor)")
       ->check(atLeast(1));
-  addFlag(command, "--json", options->json, "print one JSON object instead");
+  addJsonFlag(command, options->json);
   line.onRun(command, [options] { return examine(*options); });
 }

@@ -246,8 +246,7 @@ void cli::addInspectCommand(CommandLine &line) {
   addFlag(command, "--verify", options->verify,
           "read an artifact's weights and verify their checksum")
       ->excludes(graph);
-  addFlag(command, "--json", options->json, "print one JSON object instead")
-      ->excludes(graph);
+  addJsonFlag(command, options->json)->excludes(graph);
   tensors->excludes(graph);
   line.onRun(command, [options]() -> Outcome {
     std::optional<hub::RemoteHeaders> headers;
