@@ -17,6 +17,16 @@ function(llmir_install_library name component)
   set_property(GLOBAL APPEND PROPERTY LLMIR_TEST_TARGETS ${name})
 endfunction()
 
+# llmir_use_xxhash(NAME)
+# Hashes and checksums. They are in a header only: nothing is linked.
+function(llmir_use_xxhash name)
+  find_path(LLMIR_XXHASH_INCLUDE_DIR xxhash.h)
+  if(NOT LLMIR_XXHASH_INCLUDE_DIR)
+    message(FATAL_ERROR "xxhash.h was not found: run './dev setup', or install libxxhash-dev.")
+  endif()
+  target_include_directories(${name} SYSTEM PRIVATE ${LLMIR_XXHASH_INCLUDE_DIR})
+endfunction()
+
 # llmir_install_program(NAME runtime|compiler)
 function(llmir_install_program name component)
   install(TARGETS ${name}

@@ -10,6 +10,7 @@
 
 #include "llmir/Support/SmallFloat.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace llmir {
@@ -31,6 +32,12 @@ std::vector<LayerAttention> layersOf(const ModelConfig &config,
         layers[i].window > 0 || layers[i].rotation != LayerAttention::Global;
   }
   return differs ? layers : std::vector<LayerAttention>();
+}
+
+bool hasWindows(const ModelConfig &config) {
+  return std::any_of(
+      config.layers.begin(), config.layers.end(),
+      [](const LayerAttention &layer) { return layer.window > 0; });
 }
 
 std::string problemOfGroups(const ExpertsConfig &experts) {

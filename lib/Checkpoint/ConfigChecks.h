@@ -78,6 +78,8 @@ std::string problemOfGroups(const ExpertsConfig &experts);
 std::vector<LayerAttention> layersOf(const ModelConfig &config,
                                      const FamilyTraits &family, int64_t window,
                                      const std::vector<bool> &windowed);
+/// Whether a layer attends to a part of the tokens.
+bool hasWindows(const ModelConfig &config);
 
 /// sqrt(hiddenSize), rounded to the type ("bfloat16") of the weights with which
 /// the model was trained.

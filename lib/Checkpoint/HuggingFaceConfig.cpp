@@ -232,6 +232,25 @@ Status HuggingFaceConfig::check() {
                           });
 }
 
+/// Whether tokens attend to later ones. Models of other families do not agree
+/// on what a window then means.
+Status HuggingFaceConfig::readDirections() {
+  const bool isEncoder = has(Trait::LooksAhead);
+  bool isCausal;
+  LLMIR_ASSIGN_OR_RETURN(isCausal, json.booleanOr("is_causal", !isEncoder));
+  config.isBidirectional = !isCausal;
+  if (isEncoder && isCausal)
+    return unsupported(json, "is_causal",
+                       "is true; " + config.architecture +
+                           " models attend in both directions");
+  if (!isEncoder && !isCausal && hasWindows(config))
+    return unsupported(json, "is_causal",
+                       "is false, and layers have windows; windows of "
+                       "attention in both directions are not supported for " +
+                           config.architecture + " models");
+  return Status::ok();
+}
+
 Expected<ModelConfig> HuggingFaceConfig::read(const Json *generation) {
   LLMIR_RETURN_IF_ERROR(readArchitecture());
   if (config.architecture == "gpt2") {
@@ -252,11 +271,8 @@ Expected<ModelConfig> HuggingFaceConfig::read(const Json *generation) {
     LLMIR_RETURN_IF_ERROR(readRope());
     LLMIR_RETURN_IF_ERROR(has(Trait::KeepsStates) ? readRecurrentLayers()
                                                   : readLayers());
-    bool isCausal;
-    LLMIR_ASSIGN_OR_RETURN(
-        isCausal, json.booleanOr("is_causal", !has(Trait::LooksAhead)));
-    config.isBidirectional = !isCausal;
   }
+  LLMIR_RETURN_IF_ERROR(readDirections());
   LLMIR_RETURN_IF_ERROR(check());
   LLMIR_RETURN_IF_ERROR(readTokens(generation));
   return std::move(config);

@@ -39,6 +39,7 @@ private:
   Status readSizesOfGPT2Names(double usualEps);
   Status readGPT2Sizes();
   Status readGPT2Switches();
+  Status readDirections();
   Status readTokens(const Json *generation);
   Status readGeneration(const JsonReader &generation);
   Status check();

@@ -23,7 +23,7 @@ Status HuggingFaceConfig::readBERT() {
                          json.numberOr("layer_norm_eps", 1e-12));
   LLMIR_ASSIGN_OR_RETURN(config.tokenTypes,
                          json.integerOr("type_vocab_size", 2, 1, maxVocabSize));
-  config.learnedPositions = config.isBidirectional = true;
+  config.learnedPositions = true;
   config.qkvBias = config.attentionOutputBias = config.mlpBias = true;
   LLMIR_RETURN_IF_ERROR(readActivation());
   std::string positions;
@@ -90,6 +90,9 @@ Status HuggingFaceConfig::checkNomicSwitches() {
     return unsupported(json, "activation_function",
                        "is \"" + printable(activation) + "\"; LLMIR's " +
                            config.architecture + " uses swiglu");
+  if (json.has("rotary_emb_scale_base"))
+    return unsupported(json, "rotary_emb_scale_base",
+                       "is given; rotations that also scale are not supported");
   double share;
   LLMIR_ASSIGN_OR_RETURN(share, json.numberOr("rotary_emb_fraction", 1.0));
   if (share != 1)
@@ -110,7 +113,6 @@ Status HuggingFaceConfig::readNomicBERT() {
   LLMIR_ASSIGN_OR_RETURN(config.ropeTheta,
                          json.numberOr("rotary_emb_base", 10000.0));
   thetaName = "rotary_emb_base";
-  config.isBidirectional = true;
   return checkNomicSwitches();
 }
 
@@ -134,7 +136,6 @@ Status HuggingFaceConfig::readModernBERTLayers() {
 
 Status HuggingFaceConfig::readModernBERT() {
   LLMIR_RETURN_IF_ERROR(readSizes());
-  config.isBidirectional = true;
   LLMIR_ASSIGN_OR_RETURN(config.normEps, json.numberOr("norm_eps", 1e-5));
   for (const char *key : {"norm_bias", "attention_bias", "mlp_bias"}) {
     bool isSet;

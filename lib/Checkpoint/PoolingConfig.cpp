@@ -19,6 +19,7 @@ namespace llmir {
 
 static constexpr const char *listName = "modules.json";
 static constexpr const char *usualFolder = "1_Pooling";
+static constexpr const char *textName = "sentence_bert_config.json";
 
 namespace {
 /// A module of the list.
@@ -230,7 +231,49 @@ static Status readDense(const FolderReader &read, const std::string &folder,
     return json->failure(StatusCode::Unsupported, "activation_function",
                          "is \"" + printable(activation) + "\"",
                          "supported: torch.nn.modules.linear.Identity");
+  for (const char *key : {"module_input_name", "module_output_name"}) {
+    std::string rows;
+    LLMIR_ASSIGN_OR_RETURN(rows, json->stringOr(key, "sentence_embedding"));
+    if (rows != "sentence_embedding")
+      return json->failure(StatusCode::Unsupported, key,
+                           "is \"" + printable(rows) + "\"",
+                           "supported: sentence_embedding");
+  }
   config.dense.push_back(std::move(layer));
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
+// Texts
+//===----------------------------------------------------------------------===//
+
+/// What is done to a text before it is tokenized, and its limit.
+static Status readTexts(const FolderReader &read, ModelConfig &config) {
+  Expected<Json> module = read(textName);
+  if (!module)
+    return module.status().code() == StatusCode::NotFound ? Status::ok()
+                                                          : module.takeStatus();
+  Expected<JsonReader> json = JsonReader::of(*module, textName);
+  if (!json)
+    return json.takeStatus();
+  bool isLowered;
+  LLMIR_ASSIGN_OR_RETURN(isLowered, json->booleanOr("do_lower_case", false));
+  if (isLowered)
+    return json->failure(StatusCode::Unsupported, "do_lower_case",
+                         "is true; texts are not changed before they are "
+                         "tokenized",
+                         "set it to false and give texts in lower case");
+  std::string task;
+  LLMIR_ASSIGN_OR_RETURN(
+      task, json->stringOr("transformer_task", "feature-extraction"));
+  if (task != "feature-extraction")
+    return json->failure(StatusCode::Unsupported, "transformer_task",
+                         "is \"" + printable(task) + "\"",
+                         "supported: feature-extraction");
+  LLMIR_ASSIGN_OR_RETURN(
+      config.textLength,
+      json->integerOr("max_seq_length", config.contextLength, 1));
+  config.textLength = std::min(config.textLength, config.contextLength);
   return Status::ok();
 }
 
@@ -259,6 +302,7 @@ Status readPooling(const FolderReader &read, ModelConfig &config) {
   if (!json)
     return json.takeStatus();
   LLMIR_RETURN_IF_ERROR(readPoolingModule(*json, config));
+  LLMIR_RETURN_IF_ERROR(readTexts(read, config));
   for (const Module &each : modules)
     if (each.type == "Dense")
       LLMIR_RETURN_IF_ERROR(readDense(read, each.folder, config));

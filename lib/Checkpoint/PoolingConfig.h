@@ -26,7 +26,7 @@ namespace llmir {
 /// if there is none.
 using FolderReader = std::function<Expected<Json>(const std::string &name)>;
 
-/// Sets config.pooling and config.dense; the other fields are known. A
+/// Sets config.pooling, dense and textLength; the other fields are known. A
 /// directory with neither modules.json nor 1_Pooling/config.json has a model
 /// without pooling.
 Status readPooling(const FolderReader &read, ModelConfig &config);

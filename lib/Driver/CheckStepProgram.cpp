@@ -248,6 +248,9 @@ LogicalResult StepProgramChecker::checkKernel(KernelOpInterface kernel) {
     return kernel->emitOpError(
         "accesses the cache for a fixed number of tokens, as kernels of "
         "functions do; those of a step get theirs from the step");
+  if (isa<mllm::kernel::MeanRowsOp>(*kernel) && info.pooling != Pooling::Mean)
+    return kernel->emitOpError("takes means of sequences, but the artifact "
+                               "yields other rows");
   for (NamedAttribute attribute : kernel->getDiscardableAttrs())
     if (attribute.getName() != kLabelAttr && !attribute.getNameDialect())
       return kernel->emitOpError("has the unknown attribute '")

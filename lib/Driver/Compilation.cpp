@@ -234,6 +234,8 @@ Status Compilation::readCheckpoint() {
     return opened.takeStatus();
   checkpoint = std::move(*opened);
   config = checkpoint->config();
+  if (options.contextLength == 0)
+    options.contextLength = config.textLength;
   resolveKVFormat();
   if (!options.form && !options.output.empty()) // Only artifacts contain it.
     LLMIR_RETURN_IF_ERROR(readTokenizer());
@@ -319,8 +321,9 @@ static bool looksAhead(ModuleOp step) {
   return step
       ->walk([](Operation *op) {
         auto attention = dyn_cast<mlir::llm::PagedAttentionOp>(op);
-        return attention && !attention.getCausal() ? WalkResult::interrupt()
-                                                   : WalkResult::advance();
+        const bool looks =
+            attention ? !attention.getCausal() : isa<mlir::llm::MeanRowsOp>(op);
+        return looks ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
 }

@@ -111,7 +111,7 @@ execute(func::FuncOp function, const CPULevel &level,
 static bool trustsIndices(Operation *module) {
   return module
       ->walk([](Operation *op) {
-        if (!isa<llm::EmbeddingOp, llm::SelectRowsOp>(op))
+        if (!isa<llm::EmbeddingOp, llm::MeanRowsOp, llm::SelectRowsOp>(op))
           return WalkResult::advance();
         bool trusts = llvm::any_of(op->getOperands(), [](Value operand) {
           return getElementTypeOrSelf(operand.getType()).isInteger(32);

@@ -112,6 +112,8 @@ Tensor FlashAttention2SwaSink::call(const std::vector<Tensor> &operands) const {
       .flag("chunked", chunked);
   if (softCap != 0)
     call.f64("soft_cap", softCap);
+  if (!isCausal)
+    call.boolean("causal", false);
   return call.one();
 }
 

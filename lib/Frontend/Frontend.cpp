@@ -48,13 +48,6 @@ static Expected<int64_t> contextLength(const Checkpoint &checkpoint,
 
 static Status checkPooling(const Checkpoint &checkpoint) {
   const ModelConfig &config = checkpoint.config();
-  for (const LayerAttention &layer : config.layers)
-    if (config.isBidirectional && layer.window > 0)
-      return Status(StatusCode::Unsupported,
-                    checkpoint.path() +
-                        ": windows of attention in both directions are not "
-                        "supported",
-                    "use a model without windows");
   if (config.isBidirectional && (config.latent.rank > 0 || config.hasSinks ||
                                  !config.recurrent.layers.empty()))
     return Status(StatusCode::Unsupported,
@@ -62,12 +55,6 @@ static Status checkPooling(const Checkpoint &checkpoint) {
                       ": attention in both directions is not supported in " +
                       config.architecture + " models",
                   "use an embedding model of another family");
-  if (config.pooling == Pooling::Mean)
-    return Status(StatusCode::Unsupported,
-                  checkpoint.path() +
-                      ": embeddings that are the mean of all tokens are not "
-                      "supported",
-                  "use a model with cls or last token pooling");
   if (config.pooling == Pooling::None || config.architecture != "gpt2")
     return Status::ok();
   return Status(StatusCode::Unsupported,

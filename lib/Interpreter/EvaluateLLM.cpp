@@ -108,6 +108,19 @@ static LogicalResult evaluateMul(MulOp op, Evaluation &e) {
                        std::multiplies<double>()));
 }
 
+static LogicalResult evaluateMeanRows(MeanRowsOp op, Evaluation &e) {
+  const Tensor &x = e.tensor(op.getX()), &offsets = e.tensor(op.getOffsets());
+  int64_t before = 0;
+  for (int64_t s = 0; s < offsets.size(); ++s) {
+    const int64_t offset = offsets.integer(s);
+    if (offset < before || offset > x.dim(0))
+      return op.emitOpError("has the offset ")
+             << offset << " after " << before << ", of " << x.dim(0) << " rows";
+    before = offset;
+  }
+  return e.set(op, meanRows(x, offsets));
+}
+
 static LogicalResult evaluateSelectRows(SelectRowsOp op, Evaluation &e) {
   const Tensor &x = e.tensor(op.getX());
   if (failed(e.checkIndices(e.tensor(op.getRows()), x.dim(0), "row")))
@@ -218,6 +231,7 @@ void llmir::interpreter::addLLMEvaluators(EvaluatorTable &table) {
   table.add(evaluateSwiGLU);
   table.add(evaluateAdd);
   table.add(evaluateMul);
+  table.add(evaluateMeanRows);
   table.add(evaluateSelectRows);
   table.add(evaluateQuantParams);
   table.add(evaluateQuantize);

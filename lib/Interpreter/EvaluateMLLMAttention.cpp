@@ -210,6 +210,7 @@ evaluateFlashAttention2SwaSink(mllm::FlashAttention2SwaSinkOp op,
                                Evaluation &e) {
   AttentionParams params = windowed(op, e);
   params.chunked = op.getChunked();
+  params.causal = op.getCausal();
   params.softCap = softCapOf(op);
   return e.setChecked(op, attend(e.tensor(op.getQ()), e.tensor(op.getK()),
                                  e.tensor(op.getV()), params));

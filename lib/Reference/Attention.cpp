@@ -35,11 +35,19 @@ static int64_t firstKey(const AttentionParams &params, int64_t position) {
   return position - position % params.window;
 }
 
+/// The end of the window of a position.
+static int64_t keyEnd(const AttentionParams &params, int64_t position) {
+  if (!params.chunked)
+    return position + params.window;
+  return position < 0 ? 0 : firstKey(params, position) + params.window;
+}
+
 static double score(const AttentionParams &params, const AttentionRow &row,
                     int64_t j) {
   if (params.causal && j > row.position)
     return minusInfinity;
-  if (params.window > 0 && j < firstKey(params, row.position))
+  if (params.window > 0 &&
+      (j < firstKey(params, row.position) || j >= keyEnd(params, row.position)))
     return minusInfinity;
   const double term =
       params.mask ? maskTerm(*params.mask, row.batch, row.head, row.maskRow, j)

@@ -21,6 +21,24 @@ Tensor embedding(const Tensor &ids, const Tensor &table) {
   return selectRows(table, ids);
 }
 
+Tensor meanRows(const Tensor &x, const Tensor &offsets) {
+  Shape shape = x.shape;
+  shape[0] = offsets.size() - 1;
+  Tensor result(x.kind, shape);
+  const int64_t rowSize =
+      numElements(Shape(x.shape.begin() + 1, x.shape.end()));
+  for (int64_t s = 0; s < shape[0]; ++s)
+    for (int64_t i = 0; i < rowSize; ++i) {
+      const int64_t begin = offsets.integer(s), end = offsets.integer(s + 1);
+      double sum = 0;
+      for (int64_t t = begin; t < end; ++t)
+        sum += x[t * rowSize + i];
+      result[s * rowSize + i] =
+          sum / static_cast<double>(std::max<int64_t>(end - begin, 1));
+    }
+  return result;
+}
+
 Tensor selectRows(const Tensor &x, const Tensor &rows) {
   Shape shape = x.shape;
   shape[0] = rows.size();

@@ -143,6 +143,7 @@ Status Executor::State::prepare(Span<const uint8_t> weightBytes,
   PagedKVCacheOptions cacheOptions;
   cacheOptions.numBlocks = size->blocks;
   cacheOptions.guardPages = options.guardPages;
+  cacheOptions.keepsPrefixes = options.keepsPrefixes;
   cacheOptions.valueDim = info.valuesInKeys;
   cacheOptions.valuesInKeys = info.valuesInKeys > 0;
   Expected<StateGeometry> states = chooseStates(info, options);

@@ -22,6 +22,10 @@ const char *finishReasonName(FinishReason reason) {
     return "length";
   case FinishReason::Cancelled:
     return "cancelled";
+  case FinishReason::Timeout:
+    return "timeout";
+  case FinishReason::Error:
+    return "error";
   }
   return "unknown";
 }
@@ -170,6 +174,7 @@ CachedSequence::generate(Span<const int32_t> prompt,
   StepLogits logits = **prefilled;
   const std::vector<int64_t> &ends = executor.info().eosTokens;
   Sampler sampler(options.sampling);
+  sampler.setPrompt(prompt);
   while (options.maxTokens < 0 ||
          static_cast<int64_t>(result.ids.size()) < options.maxTokens) {
     if (!result.firstNaN && hasNaN(logits.row(0)))

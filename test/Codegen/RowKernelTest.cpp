@@ -162,6 +162,32 @@ TEST_P(RowKernels, SelectRowsOfNoneWritesNothing) {
   run(inputs, {out}, 0);
 }
 
+TEST_P(RowKernels, MeanRowsAddsTheTokensOfEachSequenceInOrder) {
+  const std::vector<int32_t> offsets = {0, 4, 4, 5, 12}; // One has no tokens.
+  const unsigned x = program.addBuffer(kBudget, 37);
+  const unsigned out = program.addBuffer(4, 37);
+  program.call<kernel::MeanRowsOp>(program[x], program[out], 37);
+  ASSERT_NO_FATAL_FAILURE(load());
+  Random random(5);
+  const std::vector<float> values = random.values(kBudget * 37);
+  loaded->setRows(x, values);
+  StepInputs inputs;
+  inputs.numTokens = kBudget;
+  inputs.queryOffsets = offsets;
+  inputs.seqLens = {4, 0, 1, 7};
+  inputs.logitRows = {3, 3, 4, 11};
+  run(inputs, {out}, 4);
+  std::vector<float> expected;
+  for (size_t s = 0; s + 1 < offsets.size(); ++s)
+    for (int64_t k = 0; k < 37; ++k) {
+      float sum = 0;
+      for (int32_t t = offsets[s]; t < offsets[s + 1]; ++t)
+        sum += values[t * 37 + k];
+      expected.push_back(sum / std::max(offsets[s + 1] - offsets[s], 1));
+    }
+  EXPECT_TRUE(sameBits(loaded->rows(out, 4), expected));
+}
+
 TEST_P(RowKernels, RmsNormAgreesWithFloat64) {
   struct Norm {
     int64_t groups, columns;

@@ -130,6 +130,7 @@ mllm.program.fragment @step code {
     mllm.kernel.embedding weights(%t : memref<1152xi8>) outs(%rows32 : memref<8x32xf32>)
         {format = "int4:g32:f16", rows = 50, columns = 32}
     mllm.kernel.select_rows ins(%rows64 : memref<8x64xf32>) outs(%few64 : memref<4x64xf32>) {columns = 60}
+    mllm.kernel.mean_rows ins(%other64 : memref<8x64xf32>) outs(%few64 : memref<4x64xf32>) {columns = 60}
   }
   mllm.program.instruction {
     %w = mllm.program.get_weight @vector : memref<64xf32>
@@ -197,6 +198,7 @@ mllm.program.fragment @step code {
 // CHECK: func.func private @rope(
 // CHECK: func.func private @embedding(%{{.*}}, %{{.*}}: memref<1152xi8>, %{{.*}}: memref<8x32xf32>)
 // CHECK: func.func private @select_rows(
+// CHECK: func.func private @mean_rows(
 // CHECK: func.func private @layer_norm(%{{.*}}: index, %{{.*}}: memref<64xf32>, %{{.*}}: memref<64xf32>, %{{.*}}: memref<8x64xf32>, %{{.*}}: memref<8x64xf32>)
 // CHECK: func.func private @bare_norm(%{{.*}}: index, %{{.*}}: memref<8x64xf32>, %{{.*}}: memref<8x64xf32>)
 // CHECK: func.func private @softmax(

@@ -15,10 +15,7 @@
 #include "BatchRunner.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <iterator>
 #include <random>
-#include <sstream>
 
 using namespace llmir;
 using namespace llmir::test;
@@ -314,15 +311,8 @@ TEST_P(BatchInvariance, RandomSchedules) {
   }
 }
 
-/// The names in LLMIR_BATCH_DECODERS, for models that a test makes at random.
-static std::vector<std::string> decoders() {
-  const char *given = std::getenv("LLMIR_BATCH_DECODERS");
-  std::istringstream list(given ? given : "");
-  return {std::istream_iterator<std::string>(list), {}};
-}
-
 INSTANTIATE_TEST_SUITE_P(Decoders, BatchInvariance,
-                         testing::Combine(testing::ValuesIn(decoders()),
+                         testing::Combine(testing::ValuesIn(namedDecoders()),
                                           testing::Values(1, 3)),
                          BatchTest::nameOf);
 

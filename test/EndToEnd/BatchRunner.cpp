@@ -17,8 +17,10 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <random>
+#include <sstream>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -57,6 +59,12 @@ static void emulateTiles(const Artifact &artifact) {
                 makeCodeNote(info, i, 0));
     startTileEmulation();
   }
+}
+
+std::vector<std::string> namedDecoders() {
+  const char *given = std::getenv("LLMIR_BATCH_DECODERS");
+  std::istringstream list(given ? given : "");
+  return {std::istream_iterator<std::string>(list), {}};
 }
 
 std::unique_ptr<Executor> openExecutor(const std::string &model,

@@ -35,6 +35,9 @@ using TokenIds = std::vector<int32_t>;
 std::unique_ptr<Executor> openExecutor(const std::string &model,
                                        const ExecutorOptions &options);
 
+/// The names in LLMIR_BATCH_DECODERS, for models that a test makes at random.
+std::vector<std::string> namedDecoders();
+
 /// The logits [text, vocabulary] of `text` alone; computed once per text and
 /// kept. Empty with a failed expectation if that is not possible.
 const std::vector<float> &logitsAlone(const std::string &model,

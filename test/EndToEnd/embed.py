@@ -104,6 +104,23 @@ def check_limits(llmir, model):
     check("a text that is not UTF-8", "text 1" in why and "UTF-8" in why, why)
 
 
+def check_text_length(llmir, folder, work):
+    """Texts are at most as long as those that the model is meant for, unless the user asks for more."""
+    limited, artifact = os.path.join(work, "limited"), os.path.join(work, "limited.llmir")
+    shutil.copytree(folder, limited)
+    for given, most in ((16, 16), (None, CONTEXT), (CONTEXT + 1, CONTEXT)):
+        make_encoders.write_json(os.path.join(limited, "sentence_bert_config.json"),
+                                 {"max_seq_length": given, "do_lower_case": False})
+        why = llmir.refuse("embed", limited, "x" * CONTEXT)
+        check("max_seq_length %s" % given, "the model takes at most %d;" % most in why, why)
+        shown = llmir("inspect", limited)
+        check("inspect shows max_seq_length %s" % given, ("up to 16 tokens" in shown) == (most == 16), shown)
+    make_encoders.write_json(os.path.join(limited, "sentence_bert_config.json"), {"max_seq_length": 16})
+    llmir("compile", limited, "-o", artifact, "--target", quick_level(), "--ctx", "32")
+    why = llmir.refuse("embed", artifact, "x" * CONTEXT)
+    check("a greater context of compile", "the model takes at most 32;" in why, why)
+
+
 def check_refusals(llmir, model, demo, work):
     for command in (["run", model, "a text", "-n", "2"], ["run", model, "--prompt-ids", "1,2", "-n", "2"]):
         why = llmir.refuse(*command)
@@ -167,6 +184,10 @@ BAD_FILES = (
     ("modules.json", modules(*USUAL, ("", "Normalize"), ("", "Normalize")), ("modules.json", "Normalize")),
     ("modules.json", modules(*USUAL, ("2_Dense", "Dense")), ("2_Dense/config.json",)),
     ("modules.json", modules(*USUAL, ("2 Dense", "Dense")), ("modules.json", "2 Dense")),
+    ("sentence_bert_config.json", "[]", ("sentence_bert_config.json",)),
+    ("sentence_bert_config.json", "{\"do_lower_case\": true}", ("sentence_bert_config.json", "do_lower_case")),
+    ("sentence_bert_config.json", "{\"max_seq_length\": 0}", ("sentence_bert_config.json", "max_seq_length", "0")),
+    ("sentence_bert_config.json", "{\"transformer_task\": \"fill-mask\"}", ("transformer_task", "fill-mask")),
 )
 DENSE = (
     ("{\"in_features\": 65, \"out_features\": 8}", ("2_Dense/config.json", "in_features", "65")),
@@ -174,6 +195,8 @@ DENSE = (
     ("{\"in_features\": 64, \"out_features\": 8}", ("2_Dense/config.json", "activation_function", "Tanh")),
     ("{\"in_features\": 64, \"out_features\": 8, \"activation_function\": \"torch.nn.modules.linear.Identity\"}",
      ("2_Dense", "model.safetensors")),
+    ("{\"in_features\": 64, \"out_features\": 8, \"activation_function\": \"torch.nn.modules.linear.Identity\", "
+     "\"module_input_name\": \"token_embeddings\"}", ("2_Dense/config.json", "module_input_name", "token_embeddings")),
 )
 
 
@@ -210,6 +233,7 @@ def main():
     check_requests(llmir, model)
     check_limits(llmir, model)
     check_refusals(llmir, model, options.demo, options.work)
+    check_text_length(llmir, folder, options.work)
     check_bad_files(llmir, folder, options.work)
     return check.finish()
 

@@ -78,6 +78,8 @@ def refusals(text, experts):
             "is not a speculatable scalar computation")
     yield "a number of a thousand bits", edit(text, r"(\^bb0\([^\n]*\n)", (
         r"\1      %wide = arith.constant 7 : i1024\n")), "is not a speculatable scalar computation"
+    yield "means in the place of logits", edit(text, r"mllm\.kernel\.select_rows", "mllm.kernel.mean_rows"), (
+        "takes means of sequences, but the artifact yields other rows")
     many = 1 << 20
     yield "more experts than counts fit on the stack", edit(
         experts, r"(kernel\.moe_sort [^\n]*experts = )4", r"\g<1>%d" % many).replace(

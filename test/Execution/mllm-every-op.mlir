@@ -124,6 +124,13 @@ func.func @attention(%q: tensor<3x4x8xf32>, %k: tensor<5x2x8xf32>, %sinks: tenso
   return %a, %b, %c, %d : tensor<3x4x8xf32>, tensor<3x4x8xf32>, tensor<3x4x8xf32>, tensor<1x3x4x8xf32>
 }
 
+// CHECK-DAG: @attention_of_both_sides result 0: nmse
+func.func @attention_of_both_sides(%q: tensor<5x4x8xf32>, %k: tensor<5x2x8xf32>) -> tensor<5x4x8xf32> {
+  %a = mllm.linalg.flash_attention2_swa_sink %q, %k, %k {causal = false, scale = 0.25 : f64, sliding_window = 2 : i64}
+      : (tensor<5x4x8xf32>, tensor<5x2x8xf32>, tensor<5x2x8xf32>) -> tensor<5x4x8xf32>
+  return %a : tensor<5x4x8xf32>
+}
+
 // CHECK-DAG: @positions result 0: nmse
 // CHECK-DAG: @positions result 1: equal
 func.func @positions(%x: tensor<5x4x8xf32>, %sin: tensor<3x5x4xf32>, %cos: tensor<3x5x4xf32>, %ids: tensor<1x5xi32> {check.range = array<i64: 0, 9>})

@@ -10,6 +10,13 @@ func.func @select_rows(%x: tensor<7x20xf32>,
   return %y : tensor<3x20xf32>
 }
 
+// CHECK: @mean_rows result 0: nmse 0.00e+00
+func.func @mean_rows(%x: tensor<7x20xf32> {check.values = dense<2.5> : tensor<7x20xf32>},
+                     %offsets: tensor<4xi32> {check.values = dense<[0, 4, 4, 7]> : tensor<4xi32>}) -> tensor<3x20xf32> {
+  %y = llm.mean_rows %x, %offsets : tensor<7x20xf32>, tensor<4xi32> -> tensor<3x20xf32>
+  return %y : tensor<3x20xf32>
+}
+
 // CHECK: @select_heads result 0: nmse 0.00e+00
 func.func @select_heads(%x: tensor<7x2x10xbf16>,
                         %rows: tensor<0xi32> {check.range = array<i64: 0, 7>}) -> tensor<0x2x10xbf16> {

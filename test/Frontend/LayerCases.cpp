@@ -353,10 +353,14 @@ void addAttention(Table &t) {
        "FlashAttention2SwaSink",
        [](Function &self, const In &in) {
          auto swa = self.add<nn::FlashAttention2SwaSink>("layer", 0.25, 2);
-         return In{swa(in[0], in[1], in[2]), swa(in[0], in[1], in[2], in[3])};
+         auto bothSides = self.add<nn::FlashAttention2SwaSink>(
+             "both", 0.25, 3, /*softCap=*/0, /*chunked=*/false,
+             /*causal=*/false);
+         return In{swa(in[0], in[1], in[2]), swa(in[0], in[1], in[2], in[3]),
+                   bothSides(in[0], in[1], in[2])};
        },
        withSinks)
-      .mentions = {"sliding_window = 2", "sinks"};
+      .mentions = {"sliding_window = 2", "sinks", "causal = false"};
   auto paged = qkv;
   paged.push_back(Table::ints({4}, {4, 0, 2, 3}));
   t.add(

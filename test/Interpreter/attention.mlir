@@ -23,6 +23,14 @@ func.func @causal_and_window() {
       : (tensor<1x4x1x1xf32>, tensor<1x4x1x1xf32>, tensor<1x4x1x1xf32>) -> tensor<1x4x1x1xf32>
   %e2 = arith.constant dense<[[[[1.0]], [[5.5]], [[55.0]], [[550.0]]]]> : tensor<1x4x1x1xf32>
   check.expect_close %window, %e2 : tensor<1x4x1x1xf32>
+  %both = llm.attention %q, %k, %v {window = 2}
+      : (tensor<1x4x1x1xf32>, tensor<1x4x1x1xf32>, tensor<1x4x1x1xf32>) -> tensor<1x4x1x1xf32>
+  %e4 = arith.constant dense<[[[[5.5]], [[37.0]], [[370.0]], [[550.0]]]]> : tensor<1x4x1x1xf32>
+  check.expect_close %both, %e4 : tensor<1x4x1x1xf32>
+  %chunks = llm.attention %q, %k, %v {window = 2, chunked}
+      : (tensor<1x4x1x1xf32>, tensor<1x4x1x1xf32>, tensor<1x4x1x1xf32>) -> tensor<1x4x1x1xf32>
+  %e5 = arith.constant dense<[[[[5.5]], [[5.5]], [[550.0]], [[550.0]]]]> : tensor<1x4x1x1xf32>
+  check.expect_close %chunks, %e5 : tensor<1x4x1x1xf32>
   // The slope log 2: each step back halves the weight.
   %alibi = llm.attention %q, %k, %v {causal = true, alibi_slopes = array<f64: 0.69314718055994531>}
       : (tensor<1x4x1x1xf32>, tensor<1x4x1x1xf32>, tensor<1x4x1x1xf32>) -> tensor<1x4x1x1xf32>

@@ -122,6 +122,15 @@ func.func @select_rows(%x: tensor<?x2x2xf32> {check.shape = array<i64: 3, 2, 2>}
   return
 }
 
+func.func @mean_rows(%x: tensor<?x1x2xf32> {check.shape = array<i64: 4, 1, 2>}) {
+  %y = arith.constant dense<[[[1.0, 2.0]], [[3.0, 6.0]], [[5.0, 7.0]], [[9.0, 9.0]]]> : tensor<4x1x2xf32>
+  %offsets = arith.constant dense<[0, 3, 3, 4]> : tensor<4xi32>
+  %m = llm.mean_rows %y, %offsets : tensor<4x1x2xf32>, tensor<4xi32> -> tensor<3x1x2xf32>
+  %e = arith.constant dense<[[[3.0, 5.0]], [[0.0, 0.0]], [[9.0, 9.0]]]> : tensor<3x1x2xf32>
+  check.expect_equal %m, %e : tensor<3x1x2xf32>
+  return
+}
+
 // No token at all.
 func.func @empty(%x: tensor<0x4xf32>, %w: tensor<4xf32>) {
   %y = llm.rms_norm %x, %w {eps = 1.0e-5 : f64} : tensor<0x4xf32>, tensor<4xf32>

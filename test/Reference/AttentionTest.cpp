@@ -60,8 +60,23 @@ TEST(ReferenceAttention, CausalAndWindow) {
   expectNear(FourKeys().run(params), {1, 5.5, 37, 277.75});
   params.window = 2;
   expectNear(FourKeys().run(params), {1, 5.5, 55, 550});
-  params.causal = false; // A window alone still hides the past only.
-  expectNear(FourKeys().run(params), {277.75, 277.75, 370, 550});
+  params.causal = false; // On both sides.
+  expectNear(FourKeys().run(params), {5.5, 37, 370, 550});
+  FourKeys four;
+  four.query = f32({1, 5, 1, 1}, {1, 1, 1, 1, 1});
+  expectNear(four.run(params), {1, 5.5, 37, 370, 550});
+}
+
+TEST(ReferenceAttention, Chunks) {
+  AttentionParams params;
+  params.window = 2;
+  params.chunked = true;
+  expectNear(FourKeys().run(params), {5.5, 5.5, 550, 550});
+  FourKeys four;
+  four.query = f32({1, 5, 1, 1}, {1, 1, 1, 1, 1});
+  expectNear(four.run(params), {0, 5.5, 5.5, 550, 550}); // The first sees none.
+  params.causal = true;
+  expectNear(FourKeys().run(params), {1, 5.5, 100, 550});
 }
 
 TEST(ReferenceAttention, QueriesAreTheLastTokens) {

@@ -9,10 +9,13 @@
 
 #include "llmir/Support/Sampler.h"
 
+#include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
 #include <limits>
 #include <map>
+#include <numeric>
+#include <random>
 
 using namespace llmir;
 
@@ -120,6 +123,96 @@ TEST(Sampler, WildLogitsGiveSomeToken) {
       EXPECT_LT(id, static_cast<int32_t>(logits.size()));
     }
   EXPECT_EQ(Sampler(params(1)).sample(std::vector<float>{-inf, nan32, 5}), 2);
+}
+
+TEST(Sampler, PenaltiesAndBiasChangeLogits) {
+  SamplingParams p;
+  p.repetitionPenalty = 2;
+  Sampler repetition(p);
+  repetition.setPrompt(std::vector<int32_t>{1, 2, 99, -1}); // Ignores two.
+  // 4 / 2 = 2, -1 * 2 = -2.
+  EXPECT_EQ(repetition.sample(std::vector<float>{1.5f, 4, -1}), 1);
+  EXPECT_EQ(repetition.sample(std::vector<float>{2.5f, 4, -1}), 0);
+  EXPECT_EQ(repetition.sample(std::vector<float>{-3, -3, -1}), 2);
+  // What was generated counts, too: 4 / 2 < 2.5.
+  EXPECT_EQ(repetition.sample(std::vector<float>{4, 4, 3, 2.5f}), 3);
+
+  p = {};
+  p.presencePenalty = 1;
+  Sampler presence(p);
+  presence.setPrompt(std::vector<int32_t>{0}); // Does not count.
+  const std::vector<float> logits = {2, 1.5f, 1.25f};
+  EXPECT_EQ(presence.sample(logits), 0);
+  EXPECT_EQ(presence.sample(logits), 1);
+  EXPECT_EQ(presence.sample(logits), 2);
+  EXPECT_EQ(presence.sample(logits), 0); // Once only.
+
+  p = {};
+  p.frequencyPenalty = 0.5;
+  Sampler frequency(p);
+  std::vector<int32_t> ids;
+  for (int i = 0; i < 6; ++i)
+    ids.push_back(frequency.sample(logits));
+  EXPECT_EQ(ids, (std::vector<int32_t>{0, 0, 1, 2, 0, 1}));
+
+  p = {};
+  p.logitBias = {{2, 100.0f}, {1, -100.0f}, {50, 3.0f}, {-1, 3.0f}};
+  EXPECT_EQ(Sampler(p).sample(std::vector<float>{5, 50, 4}), 2);
+  EXPECT_EQ(Sampler({}).sample(std::vector<float>{5, 50, 4},
+                               std::vector<int32_t>{1, 99, -1}),
+            0);
+}
+
+/// Against sums and sorts of all tokens.
+TEST(Sampler, AgreesWithAPlainSampler) {
+  std::mt19937 random(1);
+  for (int trial = 0; trial < 150; ++trial) {
+    std::vector<float> logits(1 + random() % 3000);
+    const float spread = 1 + static_cast<float>(random() % 8);
+    for (float &logit : logits)
+      logit = std::normal_distribution<float>(0, spread)(random);
+    if (trial % 3 == 0) // Many equals.
+      for (float &logit : logits)
+        logit = std::round(logit);
+    const auto k = static_cast<int64_t>(random() % 4 * (random() % 60));
+    const double topP = random() % 2 ? 1 : 0.3 + 0.001 * double(random() % 700);
+    const double minP = random() % 2 ? 0 : 0.001 * double(random() % 300);
+    // All that may be chosen.
+    std::vector<size_t> order(logits.size());
+    std::iota(order.begin(), order.end(), size_t(0));
+    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      return logits[a] != logits[b] ? logits[a] > logits[b] : a < b;
+    });
+    if (k > 0)
+      order.resize(std::min(order.size(), static_cast<size_t>(k)));
+    auto weight = [&](size_t id) {
+      return std::exp(double(logits[id]) - double(logits[order[0]]));
+    };
+    double total = 0, sum = 0, kept = 0;
+    for (size_t id : order)
+      total += weight(id);
+    std::map<int32_t, double> expected;
+    for (size_t id : order) {
+      if (weight(id) >= minP)
+        kept += expected[static_cast<int32_t>(id)] = weight(id);
+      sum += weight(id);
+      if (sum >= topP * total * (1 + 1e-6))
+        break;
+    }
+    Sampler sampler(params(1, k, topP, minP, random()));
+    std::map<int32_t, int> counts;
+    const int draws = 60;
+    double agreement = 0;
+    for (int i = 0; i < draws; ++i)
+      ++counts[sampler.sample(logits)];
+    for (const auto &[id, count] : counts) {
+      ASSERT_TRUE(expected.count(id)) << "trial " << trial << ", id " << id;
+      const double p = expected[id] / kept;
+      EXPECT_LE(count, draws * p + 6 * std::sqrt(draws * p) + 5);
+      agreement += p;
+    }
+    EXPECT_GT(agreement, 0);
+  }
 }
 
 TEST(Sampler, ParametersAreChecked) {

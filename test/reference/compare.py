@@ -294,14 +294,15 @@ def write_part(folder, config, weights, model_type, other):
     safetensors.write_folder(folder, tensors, 1)
 
 
-COMPANY = ("InOnePiece", "InPieces", "TokenByTokenAfterAPrompt", "FiveAtOnceInAnyOrder")
+COMPANY = ("BatchInvariance.InOnePiece", "BatchInvariance.InPieces", "BatchInvariance.TokenByTokenAfterAPrompt",
+           "BatchInvariance.FiveAtOnceInAnyOrder", "EngineInvariance.GivesTheTokensOfARequestAlone")
 
 
 def in_company(command, temp, names):
     """The artifacts give the same bits for a text in one piece, in pieces, and in a batch."""
     done = subprocess.run(
         [command.batch_tests, "--gtest_brief=1", "--gtest_filter=" +
-         ":".join("Decoders/BatchInvariance.%s/*_3threads" % test for test in COMPANY)],
+         ":".join("Decoders/%s/*_3threads" % test for test in COMPANY)],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=command.timeout,
         env=dict(command.environment, LLMIR_BATCH_MODELS=temp, LLMIR_BATCH_DECODERS=" ".join(names)))
     text = done.stdout.decode("utf-8", "replace")

@@ -10,7 +10,7 @@ import numpy as np
 import make_encoders
 import make_tiny
 from checks import quick_level
-from llmref import Model, encoders, formats, gguf, nmse, safetensors
+from llmref import Config, Model, encoders, formats, gguf, nmse, safetensors
 from model_command import Failure
 
 BOUND = 1e-9  # NMSE of an embedding where nothing is rounded below float32
@@ -128,6 +128,42 @@ def check_encoder(command, report, temp, name, pooling, prefix=""):
     check_model(command, report, label, (folder, file), exact, texts)
 
 
+def check_gemma(command, report, temp):
+    """Gemma 3 in both directions, the mean, and two projections."""
+    label = "embeddings/embedding_gemma mean"
+    config, weights = make_tiny.make("gemma3", max_positions=640, window=40)
+    random = np.random.RandomState(3)
+    dense = [(random.standard_normal(shape) / 8).astype(np.float32) for shape in ((96, 64), (48, 96))]
+    folder, file = (os.path.join(temp, "embedding-gemma" + end) for end in ("", ".gguf"))
+    make_tiny.write_hf(folder, config, weights)
+    path = os.path.join(folder, "config.json")
+    with open(path, encoding="utf-8") as stream:
+        fields = json.load(stream)
+    fields["use_bidirectional_attention"] = True
+    make_encoders.write_json(path, fields)
+    tensors = {name[len("model."):]: formats.encode("f32", values) for name, values in weights.items()}
+    safetensors.write_folder(folder, tensors, 1)
+    make_encoders.write_pooling(folder, "mean", config.hidden, dense)
+    make_tiny.write_gguf(file, config, weights)
+    stored = gguf.read_gguf(file)
+    keys = {key.replace("gemma3.", "gemma-embedding."): value for key, value in stored.keys.items()}
+    keys.update({"general.architecture": ("string", "gemma-embedding"), "gemma-embedding.pooling_type": ("u32", 1),
+                 "gemma-embedding.attention.causal": ("bool", False),
+                 "gemma-embedding.attention.sliding_window_pattern": ("u32", config.full_every)})
+    tensors = dict(stored.tensors)
+    for i, matrix in enumerate(dense):
+        tensors["dense_%d.weight" % (i + 2)] = formats.encode("f32", matrix)
+    gguf.write_gguf(file, keys, tensors)
+    texts = texts_of(config, config.max_positions)
+    halved = Config(**dict(config.__dict__, window=config.window // 2 + 1))
+    reference = encoders.EmbeddingGemma(halved, weights)
+    exact = []
+    for ids in texts:
+        row = dense[1].astype(np.float64) @ (dense[0].astype(np.float64) @ reference.hidden(ids).mean(axis=0))
+        exact.append(row / np.linalg.norm(row))
+    check_model(command, report, label, (folder, file), np.array(exact), texts)
+
+
 def suite_embeddings(command, report, temp):
     for family in DECODERS:
         check_decoder(command, report, temp, family, "last")
@@ -136,3 +172,9 @@ def suite_embeddings(command, report, temp):
     check_encoder(command, report, temp, "bert_odd", "last", "bert.")
     check_encoder(command, report, temp, "xlm_roberta", "cls", "roberta.")
     check_encoder(command, report, temp, "nomic_bert", "cls")
+    check_decoder(command, report, temp, "qwen3", "mean")
+    check_encoder(command, report, temp, "bert", "mean")
+    check_encoder(command, report, temp, "nomic_bert", "mean")
+    check_encoder(command, report, temp, "modernbert", "cls", "model.")
+    check_encoder(command, report, temp, "modernbert_odd", "mean")
+    check_gemma(command, report, temp)

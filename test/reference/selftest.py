@@ -476,8 +476,8 @@ def check_comparison(_):
     def compare(fault, only):
         environment = dict(os.environ, REFERENCE_FAULT=fault)
         done = subprocess.run(
-            [sys.executable, os.path.join(HERE, "compare.py"), "--filter", only,
-             "--llmir", os.path.join(HERE, "reference_command.py")],
+            [sys.executable, os.path.join(HERE, "compare.py"), "--suite", only.split("/")[0],
+             "--filter", only, "--llmir", os.path.join(HERE, "reference_command.py")],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment)
         return done.returncode, done.stdout.decode("utf-8")
 
@@ -485,12 +485,12 @@ def check_comparison(_):
         status, text = compare("", only)
         assert status == 0 and " 0 failed" in text, text
     for fault, only in (("eps", "f32/llama3 logits"), ("theta", "f32/llama3 greedy"),
-                        ("pairing", "f32/qwen3 logits"), ("last-block", "llama odd sizes logits"),
+                        ("pairing", "f32/qwen3 logits"), ("last-block", "families/llama odd sizes logits"),
                         ("container", "formats/qwen2 bf16"),
                         ("kv", "formats/llama3 f32 --kv f16")):
         status, text = compare(fault, only)
         assert status == 1 and "FAIL " in text and "Traceback" not in text, (fault, text)
-    status, text = compare("", "no such check")
+    status, text = compare("", "f32/no such check")
     assert status == 1 and text.endswith("0 passed, 0 failed\n"), text
 
 

@@ -9,6 +9,9 @@
 #include "LoadedModel.h"
 #include "Console.h"
 
+#include "llmir/Runtime/UsableMemory.h"
+
+#include <algorithm>
 #include <random>
 
 using namespace llmir;
@@ -51,6 +54,21 @@ void cli::addExecutionOptions(CLI::App &command, ExecutionRequest &request) {
   addPlacementOptions(command, request.placement);
 }
 
+/// Bytes of a cache for many sequences.
+static int64_t bytesOfSharedCache(const ArtifactInfo &info,
+                                  const ExecutionRequest &request) {
+  constexpr int64_t sequences = 64;
+  const int64_t tokens =
+      std::min(request.context > 0 ? request.context : info.contextLength,
+               info.contextLength);
+  const int64_t blocks = (tokens - 1) / info.kvBlockSize + 1;
+  int64_t most = 0;
+  if (__builtin_mul_overflow(info.kvLayout().blockBytes() * info.numLayers,
+                             blocks * sequences, &most))
+    return usableMemory() / 4;
+  return std::min(most, usableMemory() / 4);
+}
+
 Expected<LoadedModel> cli::loadModel(const ResolvedModel &resolved,
                                      const std::string &level,
                                      const ExecutionRequest &request) {
@@ -67,6 +85,10 @@ Expected<LoadedModel> cli::loadModel(const ResolvedModel &resolved,
   settings.threads = request.threads;
   request.placement.apply(settings);
   settings.contextLength = request.context;
+  if (request.sharesCache) {
+    settings.keepsPrefixes = true;
+    settings.kvBytes = bytesOfSharedCache(resolved.artifact->info(), request);
+  }
   auto created = Executor::create(resolved.artifact, settings);
   if (!created)
     return created.takeStatus();

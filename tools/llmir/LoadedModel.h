@@ -40,6 +40,9 @@ struct ExecutionRequest {
   int64_t threads = 0; ///< 0: one per processor.
   int64_t context = 0; ///< Tokens; 0: the model's own.
   PlacementRequest placement;
+  /// Many sequences share the cache: it gets a quarter of the memory, at most
+  /// what 64 sequences need, and keeps prefixes.
+  bool sharesCache = false;
 };
 
 void addSamplingOptions(CLI::App &command, SamplingRequest &request);

@@ -235,6 +235,13 @@ static std::string expertsText(const ModelConfig &config) {
          ", in " + plural(layers, "layer");
 }
 
+/// The limit of texts, if it is less than the context.
+static std::string textLimit(const ModelConfig &config) {
+  return config.textLength == 0 || config.textLength == config.contextLength
+             ? std::string()
+             : ", texts of up to " + plural(config.textLength, "token");
+}
+
 SummaryLines cli::summarize(const Checkpoint &checkpoint) {
   const ModelConfig &config = checkpoint.config();
   const ModelMemory memory = memoryOf(checkpoint);
@@ -264,9 +271,9 @@ SummaryLines cli::summarize(const Checkpoint &checkpoint) {
     lines.insert(lines.begin() + 2, {"experts", expertsText(config)});
   if (config.pooling != Pooling::None)
     lines.insert(lines.begin() + 1,
-                 {"embeddings", std::to_string(config.embeddingSize()) +
-                                    " values, pooling " +
-                                    poolingName(config.pooling)});
+                 {"embeddings",
+                  std::to_string(config.embeddingSize()) + " values, pooling " +
+                      poolingName(config.pooling) + textLimit(config)});
   for (const std::string &fact : unusualFacts(checkpoint))
     lines.push_back({"note", fact});
   return lines;

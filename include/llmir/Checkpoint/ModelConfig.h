@@ -49,7 +49,8 @@ struct RopeScaling {
 struct LayerAttention {
   /// Global: ropeTheta and ropeScaling; Local: localRopeTheta, without scaling.
   enum Rotation { Global, Local, None };
-  /// The number of tokens, including itself, that a token attends to; 0: all.
+  /// The number of tokens in a direction, including itself, that a token
+  /// attends to; 0: all.
   int64_t window = 0;
   /// The window begins at the last multiple of its size up to the token: tokens
   /// do not attend across the borders of chunks.
@@ -213,6 +214,9 @@ struct ModelConfig {
   /// of logits. Its output projection, if there is one, is ignored.
   Pooling pooling = Pooling::None;
   std::vector<DenseLayer> dense; ///< After pooling.
+  /// Tokens of the longest text that a model with pooling is meant for, up to
+  /// contextLength; 0: contextLength.
+  int64_t textLength = 0;
   int64_t embeddingSize() const {
     return dense.empty() ? hiddenSize : dense.back().outputSize;
   }

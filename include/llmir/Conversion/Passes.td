@@ -111,6 +111,7 @@ def ConvertLLMToLinalg : Pass<"convert-llm-to-linalg", "::mlir::ModuleOp"> {
     | `rope` | cosines and sines of angles in f64, then a rotation of two slices of each head |
     | `silu`, `gelu`, `swiglu`, `add`, `mul` | one loop nest |
     | `select_rows`, `embedding` | a gather (`tensor.extract` in a loop) |
+    | `mean_rows` | a sum over all rows, of which those of the sequence are added |
     | `linear`, `sharded_linear` | a reduction over ascending k, then the bias |
     | `shard` with `shard_index`, or in a function of one rank | `tensor.extract_slice`; dynamic sizes are checked at run time (`cf.assert`) |
     | `fused_linear`, `add_rms_norm` | their decomposition, as by `-llm-lowering` |

@@ -32,8 +32,9 @@ enum class AttentionRounding { None, Bf16, Bytes };
 struct AttentionParams {
   double scale = 1;    ///< Factor of the scores.
   bool causal = false; ///< A query at position p attends to keys up to p …
-  int64_t window = 0;  ///< … and after p − window; 0: no window.
-  /// The window begins at the last multiple of its size up to p instead.
+  int64_t window = 0;  ///< … and at a distance of less than this; 0: any.
+  /// The keys of the same chunk instead, which begin at multiples of the
+  /// window.
   bool chunked = false;
   double softCap = 0;              ///< c · tanh(score / c); 0 = none.
   std::vector<double> alibiSlopes; ///< [H], or empty.

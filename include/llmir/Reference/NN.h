@@ -109,6 +109,9 @@ Tensor map(const Tensor &x, const Tensor &y, const BinaryFunction &function);
 
 /// result[r, …] = x[rows[r], …]; `rows` are less than the first size of x.
 Tensor selectRows(const Tensor &x, const Tensor &rows);
+/// The mean of rows offsets[s] to offsets[s + 1] - 1 of x for each s, or zeros
+/// if there are none. Offsets must be valid.
+Tensor meanRows(const Tensor &x, const Tensor &offsets);
 
 } // namespace llmir::reference
 

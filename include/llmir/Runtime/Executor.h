@@ -83,6 +83,8 @@ struct ExecutorOptions {
   /// the process, from 1 to 64; the memory of a sequence is used when it is
   /// created.
   int64_t sequences = 0;
+  /// See PagedKVCacheOptions.
+  bool keepsPrefixes = false;
   /// Surround arena, logits and KV pool with unreadable pages. For tests.
   bool guardPages = false;
   /// Where the system describes its nodes; overridden by tests.

@@ -45,10 +45,12 @@ struct GenerateOptions {
 enum class FinishReason : uint8_t {
   Stop,      ///< An end token.
   Length,    ///< maxTokens, or the context is full.
-  Cancelled, ///< By a callback.
+  Cancelled, ///< By the caller.
+  Timeout,   ///< Of an engine: the request's deadline.
+  Error,     ///< Of an engine: a failure, which is reported beside it.
 };
 
-/// "stop", "length", "cancelled".
+/// "stop", "length", "cancelled", "timeout", "error".
 const char *finishReasonName(FinishReason reason);
 
 struct GenerateResult {

@@ -22,16 +22,34 @@
 #include "llmir/Support/Status.h"
 
 #include <cstdint>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace llmir {
 
+/// Names and meanings are those of vLLM.
 struct SamplingParams {
-  double temperature = 0.0; ///< 0 = greedy: the other parameters are ignored.
-  int64_t topK = 0;         ///< Keep the best k; 0 = all.
+  /// 0 = greedy: top-k, top-p, min-p and the seed are ignored.
+  double temperature = 0.0;
+  int64_t topK = 0;  ///< Keep the best k; 0 = all.
   double topP = 1.0; ///< Keep the smallest set of best tokens with this mass.
   double minP = 0.0; ///< Drop below this fraction of the best probability.
   uint64_t seed = 0;
+  /// Logits of tokens that were in the prompt or were generated are divided by
+  /// this if they are positive, otherwise multiplied. 1 = none.
+  double repetitionPenalty = 1.0;
+  /// Subtracted from the logits of tokens that were generated: once, and once
+  /// for each time.
+  double presencePenalty = 0.0;
+  double frequencyPenalty = 0.0;
+  /// Added to the logits of these tokens, before penalties.
+  std::vector<std::pair<int32_t, float>> logitBias;
+
+  bool changesLogits() const {
+    return repetitionPenalty != 1 || presencePenalty != 0 ||
+           frequencyPenalty != 0 || !logitBias.empty();
+  }
 
   /// The parameters of the model's generation_config.json; greedy if it has
   /// none.
@@ -49,9 +67,14 @@ class Sampler {
 public:
   explicit Sampler(const SamplingParams &params);
 
-  /// The chosen id in [0, logits.size()). `logits` must not be empty. Id 0 if
-  /// all logits are NaN or minus infinity.
-  int32_t sample(Span<const float> logits);
+  /// Tells which tokens precede the first sampled one, for the repetition
+  /// penalty.
+  void setPrompt(Span<const int32_t> prompt);
+
+  /// The chosen id in [0, logits.size()), which later penalties count. `logits`
+  /// must not be empty. Ids in `forbidden` and in the logit bias that are out
+  /// of range are ignored. Id 0 if all logits are NaN or minus infinity.
+  int32_t sample(Span<const float> logits, Span<const int32_t> forbidden = {});
 
   /// The id of the maximum logit, the lowest among equals; NaN never wins.
   static int32_t argmax(Span<const float> logits);
@@ -66,14 +89,28 @@ private:
       return logit != other.logit ? logit > other.logit : id < other.id;
     }
   };
+  /// What happened to a token so far.
+  struct History {
+    bool isInPrompt = false;
+    int64_t generated = 0;
+  };
+  int32_t choose(Span<const float> logits);
+  void adjust(Span<const float> logits, Span<const int32_t> forbidden);
   double uniform(); ///< [0, 1)
   double totalWeight() const;
-  void keepTopK();
-  void cutTail();
+  float inverseTemperature() const;
+  double computeMasses(Span<const float> logits, float greatest);
+  int32_t chooseAmongAll(Span<const float> logits, int32_t best);
+  void collectBest(Span<const float> logits, size_t k);
+  void collectFrom(Span<const float> logits, double greatest, double weight);
+  void cutTail(double total, double least);
 
   SamplingParams params;
   uint64_t randomState;
   std::vector<Candidate> candidates; ///< Kept to reuse the allocation.
+  std::vector<float> adjusted;       ///< The same.
+  std::vector<double> masses;        ///< The same.
+  std::unordered_map<int32_t, History> history; ///< If there are penalties.
 };
 
 } // namespace llmir

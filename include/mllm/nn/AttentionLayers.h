@@ -146,16 +146,17 @@ private:
   double softCap;
 };
 
-/// Causal attention in which a token attends to itself and the window - 1
-/// tokens before it, or, if the window is 0, to all of them. A sink is a score
-/// of a head without a key.
+/// Attention in which a token attends to itself and the window - 1 tokens
+/// before it, and unless causal to as many after it; if the window is 0, to all
+/// of them. A sink is a score of a head without a key.
 class FlashAttention2SwaSink : public Layer {
 public:
   /// The soft cap is that of FlashAttention2. `chunked`: windows begin at
   /// multiples of their size.
   FlashAttention2SwaSink(double scale, int64_t window, double softCap = 0,
-                         bool chunked = false)
-      : scale(scale), window(window), softCap(softCap), chunked(chunked) {}
+                         bool chunked = false, bool causal = true)
+      : scale(scale), window(window), softCap(softCap), chunked(chunked),
+        isCausal(causal) {}
 
   /// q [(B,) T, heads, D], k, v [(B,) S, key heads, D] -> [(B,) T, heads, D]
   Tensor operator()(const Tensor &q, const Tensor &k, const Tensor &v) const;
@@ -170,6 +171,7 @@ private:
   int64_t window;
   double softCap;
   bool chunked;
+  bool isCausal;
 };
 
 /// Causal attention over indexed tokens of a cache.

@@ -36,16 +36,12 @@ AttentionSoftmax::AttentionSoftmax(KernelBuilder &kb,
 QueryRow AttentionSoftmax::queryRow(const AttentionItem &item,
                                     int64_t itemHeads, Value number) {
   const QueryTile &tile = item.tile;
-  auto notNegative = [&](Value value) -> Value {
-    return kb.createOrFold<arith::MaxSIOp>(value, kb.index(0));
-  };
   Value query = kb.div(number, itemHeads);
   QueryRow row;
   row.token = kb.add(tile.firstToken, query);
   row.head = kb.add(item.firstHead, kb.rem(number, itemHeads));
   row.position = kb.add(tile.position, query);
-  row.keyEnd =
-      options.causal ? notNegative(kb.add(row.position, 1)) : tile.length;
+  row.keyEnd = AttentionWork::keyEnd(kb, options, row.position, tile.length);
   row.keyBegin = AttentionWork::firstKey(kb, options, row.position);
   if (mask) {
     Value indices[] = {tile.sequence, row.head, kb.add(tile.firstQuery, query),

@@ -43,6 +43,21 @@ Value AttentionWork::firstKey(KernelBuilder &kb,
   return notNegative(kb.add(position, 1 - options.window));
 }
 
+Value AttentionWork::keyEnd(KernelBuilder &kb, const AttentionOptions &options,
+                            Value position, Value length) {
+  if (!options.causal && !options.window)
+    return length;
+  const bool isNext = options.causal || options.chunked;
+  Value end = kb.createOrFold<arith::MaxSIOp>(
+      kb.add(position, isNext ? 1 : options.window), kb.index(0));
+  if (options.causal)
+    return end;
+  if (options.chunked)
+    end = kb.mul(kb.div(kb.add(end, options.window - 1), options.window),
+                 options.window);
+  return kb.min(end, length);
+}
+
 //===----------------------------------------------------------------------===//
 // Tiles
 //===----------------------------------------------------------------------===//
@@ -59,8 +74,8 @@ QueryTile AttentionWork::makeTile(Value sequence, Value number,
   tile.tokens = kb.min(kb.sub(last, tile.firstToken), kb.index(tokensPerItem));
   tile.position = kb.sub(tile.length, kb.sub(last, tile.firstToken));
   tile.keyBegin = firstKey(kb, options, tile.position);
-  tile.keyEnd = options.causal ? notNegative(kb.add(tile.position, tile.tokens))
-                               : tile.length;
+  Value lastPosition = kb.sub(kb.add(tile.position, tile.tokens), kb.index(1));
+  tile.keyEnd = keyEnd(kb, options, lastPosition, tile.length);
   tile.firstChunk = kb.div(tile.keyBegin, kAttentionChunk);
   tile.chunkEnd = max(ceilDiv(tile.keyEnd, kAttentionChunk), tile.firstChunk);
   tile.partials = partials;

@@ -124,6 +124,10 @@ public:
   static mlir::Value firstKey(KernelBuilder &kb,
                               const AttentionOptions &options,
                               mlir::Value position);
+  /// The end of the keys that a query at a position attends to, of a sequence
+  /// of `length` keys.
+  static mlir::Value keyEnd(KernelBuilder &kb, const AttentionOptions &options,
+                            mlir::Value position, mlir::Value length);
   mlir::Value ceilDiv(mlir::Value value, int64_t by) {
     return kb.div(kb.add(value, by - 1), by);
   }

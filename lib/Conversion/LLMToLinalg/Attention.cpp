@@ -141,6 +141,18 @@ private:
     return s.subi(position, arith::RemSIOp::create(s, position, size));
   }
 
+  /// The end of the window of a position, which may be negative.
+  Value keyEnd(ScalarBuilder &s, Value position, int64_t window) {
+    if (!op.isChunked())
+      return s.addi(position, s.index(window));
+    // Rounded up to a multiple of the window.
+    Value next =
+        arith::MaxSIOp::create(s, s.addi(position, s.index(1)), s.index(0));
+    Value chunks = arith::DivSIOp::create(s, s.addi(next, s.index(window - 1)),
+                                          s.index(window));
+    return s.muli(chunks, s.index(window));
+  }
+
   /// Whether the key at the loop indices is hidden; null if none is.
   Value hiddenByPosition(ScalarBuilder &s) {
     Value result;
@@ -152,8 +164,11 @@ private:
     Value position = s.addi(s.loop(3), firstPosition), key = s.loop(4);
     if (op.isCausal())
       add(s.cmp(CmpIPredicate::sgt, key, position));
-    if (std::optional<int64_t> window = op.getWindowSize())
+    if (std::optional<int64_t> window = op.getWindowSize()) {
       add(s.cmp(CmpIPredicate::slt, key, firstKey(s, position, *window)));
+      if (!op.isCausal())
+        add(s.cmp(CmpIPredicate::sge, key, keyEnd(s, position, *window)));
+    }
     return result;
   }
 

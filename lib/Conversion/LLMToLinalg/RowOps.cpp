@@ -206,6 +206,48 @@ static SmallVector<Value> convertMul(TensorBuilder &t, MulOp op,
       [](ScalarBuilder &s, ValueRange v) { return s.mulf(v[0], v[1]); });
 }
 
+/// Loops over sequences, columns and all rows, of which those of the sequence
+/// are added.
+static SmallVector<Value> convertMeanRows(TensorBuilder &t, MeanRowsOp op,
+                                          MeanRowsOp::Adaptor operands) {
+  Value x = operands.getX(), offsets = operands.getOffsets();
+  const int64_t rank = TensorBuilder::type(x).getRank();
+  TensorBuilder::Sizes sizes = t.sizes(x);
+  auto count = [&](ScalarBuilder &s, Value sequence) {
+    Value begin = s.toIndex(tensor::ExtractOp::create(s, offsets, sequence));
+    Value next = s.addi(sequence, s.index(1));
+    Value end = s.toIndex(tensor::ExtractOp::create(s, offsets, next));
+    return std::pair(begin, end);
+  };
+  const int64_t known = TensorBuilder::type(offsets).getDimSize(0);
+  if (ShapedType::isDynamic(known))
+    sizes.front() = t.subi(t.asValue(t.size(offsets, 0)), t.index(1));
+  else
+    sizes.front() = t.fixed(known - 1);
+  SmallVector<int64_t> source = TensorBuilder::range(0, rank);
+  source.front() = rank; // The loop over all rows.
+  AffineMap result = t.map(rank + 1, TensorBuilder::range(0, rank));
+  Value sum = t.reduce(t.filled(sizes, 0), x, {t.map(rank + 1, source), result},
+                       [&](ScalarBuilder &s, ValueRange v) -> Value {
+                         auto [begin, end] = count(s, s.loop(0));
+                         Value row = s.loop(rank);
+                         Value isOwn = s.andb(
+                             s.cmp(arith::CmpIPredicate::sge, row, begin),
+                             s.cmp(arith::CmpIPredicate::slt, row, end));
+                         return s.select(isOwn, s.addf(v[1], v[0]), v[1]);
+                       });
+  return {t.elementwise(sizes, TensorBuilder::elementType(x), sum,
+                        [&](ScalarBuilder &s, ValueRange v) -> Value {
+                          auto [begin, end] = count(s, s.loop(0));
+                          Value rows = s.subi(end, begin);
+                          Value isEmpty =
+                              s.cmp(arith::CmpIPredicate::eq, rows, s.index(0));
+                          Value divisor =
+                              s.select(isEmpty, s.f32(1), s.indexToF32(rows));
+                          return s.divf(v[0], divisor);
+                        })};
+}
+
 static SmallVector<Value> convertSelectRows(TensorBuilder &t, SelectRowsOp op,
                                             SelectRowsOp::Adaptor operands) {
   return {t.gatherRows(operands.getX(), operands.getRows())};
@@ -284,6 +326,7 @@ void addRowPatterns(LinalgPatterns &patterns) {
   patterns.add(convertSwiGLU);
   patterns.add(convertAdd);
   patterns.add(convertMul);
+  patterns.add(convertMeanRows);
   patterns.add(convertSelectRows);
   patterns.add(convertRope);
 }

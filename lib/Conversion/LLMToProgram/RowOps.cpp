@@ -160,6 +160,19 @@ static LogicalResult convert(ProgramConversion &c, ll::SelectRowsOp op) {
   return success();
 }
 
+static LogicalResult convert(ProgramConversion &c, ll::MeanRowsOp op) {
+  FailureOr<RowsValue> x = c.lookupTokens(op, op.getX());
+  if (failed(x) ||
+      failed(c.bindField(op, op.getOffsets(), StepField::query_offsets)))
+    return failure();
+  RowsValue out = c.createResult(op.getResult(), RowSpace::LogitRows);
+  out.over = RowSpace::LogitRows;
+  c.kernel<kernel::MeanRowsOp>(op.getLoc(),
+                               kernelName("mean_rows", {x->columns}), out,
+                               x->buffer, out.buffer, x->columns);
+  return success();
+}
+
 /// The op and its operands that have no other use, as one kernel or a part of a
 /// matmul's.
 LogicalResult convertElementwise(ProgramConversion &c, Operation *root) {
@@ -205,6 +218,7 @@ void addRowConversions(ConversionTable &table) {
   table.add<ll::LayerNormOp>(convert);
   table.add<ll::SoftmaxOp>(convert);
   table.add<ll::RopeOp>(convert);
+  table.add<ll::MeanRowsOp>(convert);
   table.add<ll::SelectRowsOp>(convert, OpForm::Exact);
   // A chain rounds the result of each of its ops.
   table.add<ll::SiluOp>(convertChain, OpForm::Exact);

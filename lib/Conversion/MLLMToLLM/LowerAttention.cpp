@@ -328,9 +328,10 @@ IntegerAttr windowOf(mllm::FlashAttention2SwaSinkOp op) {
 }
 
 static LogicalResult lower(OpLowering &l, mllm::FlashAttention2SwaSinkOp op) {
-  return l.replace(attend(l, l.resultType(), op.getQ(), op.getK(), op.getV(),
-                          {true, op.getScaleAttr(), windowOf(op), op.getSAux(),
-                           op.getSoftCapAttr(), op.getChunked()}));
+  return l.replace(
+      attend(l, l.resultType(), op.getQ(), op.getK(), op.getV(),
+             {op.getCausal(), op.getScaleAttr(), windowOf(op), op.getSAux(),
+              op.getSoftCapAttr(), op.getChunked()}));
 }
 
 static LogicalResult lower(OpLowering &l, mllm::RadixAttnSwaSinkOp op) {

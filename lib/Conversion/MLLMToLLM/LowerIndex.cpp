@@ -103,7 +103,7 @@ static LogicalResult lower(OpLowering &l, mllm::ReduceSumOp op) {
   return l.replace(l.reshape(sum, l.resultType().getShape()));
 }
 
-static LogicalResult lower(OpLowering &l, mllm::MeanOp op) {
+LogicalResult lowerMean(OpLowering &l, mllm::MeanOp op) {
   Reduction r = reductionOf(l, OpLowering::type(op.getX()), op.getDim());
   float count = 1;
   for (int64_t size : r.gone)
@@ -356,7 +356,7 @@ void addIndexLowerings(LoweringTable &table) {
   table.add<mllm::ReduceMaxOp>(lowerExtreme<true>);
   table.add<mllm::ReduceMinOp>(lowerExtreme<false>);
   table.add<mllm::ReduceSumOp>(lower);
-  table.add<mllm::MeanOp>(lower);
+  table.add<mllm::MeanOp>(lowerMean);
   table.add<mllm::TopKOp>(lower);
   table.add<mllm::ArgsortOp>(lower);
   table.add<mllm::IndexOp>(lower);

@@ -67,7 +67,7 @@ static LogicalResult lower(OpLowering &l, mllm::FlashAttention2Op op) {
 }
 
 static LogicalResult lower(OpLowering &l, mllm::FlashAttention2SwaSinkOp op) {
-  return attend(l, op, /*causal=*/true, windowOf(op), op.getChunked(),
+  return attend(l, op, op.getCausal(), windowOf(op), op.getChunked(),
                 op.getSAux());
 }
 
@@ -88,6 +88,13 @@ static LogicalResult lower(OpLowering &l, mllm::SliceOp op) {
   if (!OpLowering::type(op.getX()).isDynamicDim(0) || !mllm::poolsTokens(op))
     return lowerSlice(l, op);
   return l.replace(l.state.step->selectRows(l.b(), op.getLoc(), op.getX()));
+}
+
+/// The same for the mean of all tokens.
+static LogicalResult lower(OpLowering &l, mllm::MeanOp op) {
+  if (!OpLowering::type(op.getX()).isDynamicDim(0) || !mllm::poolsTokens(op))
+    return lowerMean(l, op);
+  return l.replace(l.state.step->meanRows(l.b(), op.getLoc(), op.getX()));
 }
 
 /// The states of a layer are part of the cache value.
@@ -124,6 +131,7 @@ void addStepLowerings(LoweringTable &table) {
   table.addForSteps<mllm::SliceOp>(lower);
   table.addForSteps<mllm::CausalConvOp>(lower);
   table.addForSteps<mllm::LinearAttentionOp>(lower);
+  table.addForSteps<mllm::MeanOp>(lower);
 }
 
 } // namespace llmir

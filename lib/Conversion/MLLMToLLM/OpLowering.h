@@ -247,8 +247,10 @@ llvm::SmallVector<int64_t> rangeStarts(llvm::ArrayRef<int64_t> starts,
 mlir::Value padDimension(OpLowering &l, mlir::Value x, int64_t dim, int64_t low,
                          int64_t high, mllm::PadMode mode);
 
-/// A slice that does not divide tokens. (LowerShape.cpp)
+/// A slice or a mean that does not divide or combine tokens. (LowerShape.cpp,
+/// LowerIndex.cpp)
 mlir::LogicalResult lowerSlice(OpLowering &l, mllm::SliceOp op);
+mlir::LogicalResult lowerMean(OpLowering &l, mllm::MeanOp op);
 
 /// Rotates by tables of sines and cosines. (LowerAttention.cpp)
 mlir::LogicalResult lowerRotationByTables(OpLowering &l, mllm::RoPEOp op);

@@ -240,6 +240,8 @@ static void cacheKeysOfStep(ModuleOp module, SubGraphOp subgraph,
         cacheKeysOfStep(module, callee, seen, layer);
     } else if (auto attention = dyn_cast<FlashAttention2Op>(op)) {
       add(attention);
+    } else if (auto windowed = dyn_cast<FlashAttention2SwaSinkOp>(op)) {
+      add(windowed);
     }
   }
 }

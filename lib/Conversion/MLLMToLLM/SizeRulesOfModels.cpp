@@ -101,6 +101,13 @@ static LogicalResult bound(SizeBounder &s, ll::RopeOp op) {
   return success();
 }
 
+static LogicalResult bound(SizeBounder &s, ll::MeanRowsOp op) {
+  Shape shape = s.sizesOf(op.getX());
+  shape.front() = s.sizesOf(op.getOffsets()).front() - 1;
+  s.setSizes(op.getResult(), shape);
+  return success();
+}
+
 static LogicalResult bound(SizeBounder &s, ll::SelectRowsOp op) {
   Shape shape = s.sizesOf(op.getX());
   shape.front() = s.sizesOf(op.getRows()).front();
@@ -327,6 +334,7 @@ void addSizeRulesOfModels(SizeRules &rules) {
   rules.add<ll::EmbeddingOp>(bound);
   rules.add<ll::SoftmaxOp>(bound);
   rules.add<ll::RopeOp>(bound);
+  rules.add<ll::MeanRowsOp>(bound);
   rules.add<ll::SelectRowsOp>(bound);
   rules.add<ll::AttentionOp>(bound);
   addDeclared<mllm::AddOp, mllm::SubOp, mllm::MulOp, mllm::DivOp, mllm::NegOp,

@@ -170,6 +170,13 @@ Value StepFunction::selectRows(OpBuilder &b, Location loc, Value x) {
   return rows;
 }
 
+Value StepFunction::meanRows(OpBuilder &b, Location loc, Value x) {
+  Value rows =
+      llm::MeanRowsOp::create(b, loc, x, piece(BatchPiece::QueryOffsets));
+  selected.insert(rows);
+  return rows;
+}
+
 bool StepFunction::hasSelectedRows(Operation *op) const {
   return llvm::any_of(op->getOperands(),
                       [&](Value x) { return selected.contains(x); });

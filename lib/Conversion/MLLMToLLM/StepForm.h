@@ -75,6 +75,8 @@ public:
   mlir::Value layer(mlir::ImplicitLocOpBuilder &b, int64_t layer) const;
   /// The rows of x that the runtime asks for; in the entry only.
   mlir::Value selectRows(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
+  /// The means of the rows of each sequence; in the entry only.
+  mlir::Value meanRows(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
   /// The number of tokens in the step, an index.
   mlir::Value numTokens();
   /// The number of rows that an op processes: that of selected rows if it has

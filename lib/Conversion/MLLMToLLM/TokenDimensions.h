@@ -15,8 +15,8 @@
 // rejects ops that combine or move tokens.
 //
 // The entry may pool the tokens of a sequence to one row, by taking the row of
-// the first or the last one. The results are pooled, too: their token dimension
-// has a row per sequence.
+// the first or the last one, or their mean. The results are pooled, too: their
+// token dimension has a row per sequence.
 //
 //===----------------------------------------------------------------------===//
 

@@ -34,6 +34,11 @@ static bool takesOneRow(SliceOp slice) {
 }
 
 bool llmir::mllm::poolsTokens(Operation *op) {
-  auto slice = dyn_cast<SliceOp>(op);
-  return slice && takesOneRow(slice);
+  if (auto slice = dyn_cast<SliceOp>(op))
+    return takesOneRow(slice);
+  auto mean = dyn_cast<MeanOp>(op);
+  if (!mean || typeOf(mean.getX()).getRank() != 2 || !mean.getKeepDim())
+    return false;
+  std::optional<int64_t> dim = mean.getDim();
+  return dim && (*dim == 0 || *dim == -2);
 }

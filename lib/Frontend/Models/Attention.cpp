@@ -54,7 +54,8 @@ CausalAttention::CausalAttention(const DecoderConfig &config,
   const llmir::LayerAttention own = config.attentionOf(layer);
   if (own.window > 0 || config.hasSinks)
     overWindow = reg<nn::FlashAttention2SwaSink>("attention", scale, own.window,
-                                                 softCap, own.isChunked);
+                                                 softCap, own.isChunked,
+                                                 /*causal=*/!isBidirectional);
   else
     overAll = reg<nn::FlashAttention2>("attention", scale,
                                        /*causal=*/!isBidirectional, softCap);

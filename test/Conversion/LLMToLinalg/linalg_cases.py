@@ -111,6 +111,16 @@ def gathers():
   return %%y : tensor<2x2x4xf32>""" % (x.type, ids.type))
 
 
+def means():
+    for kind, dynamic in itertools.product(("f32", "f16", "bf16"), (False, True)):
+        x = floats("x", kind, (7, 2, 3), (0, 1, 2) if dynamic else ())
+        offsets = integers("o", [0, 4, 4, 7], sizes=["?"] if dynamic else None)
+        result = tensor(kind, *(["?"] * 3 if dynamic else [3, 2, 3]))
+        yield Case("mean_rows_%s_%d" % (kind, dynamic), [x, offsets], [result], """
+  %%y = llm.mean_rows %%x, %%o : %s, %s -> %s
+  return %%y : %s""" % (x.type, offsets.type, result, result))
+
+
 # Products.
 
 
@@ -287,7 +297,7 @@ def random_mask(name, kind, shape):
 FEATURES = {
     "plain": {}, "scale": {"attributes": "scale = 0.3 : f64"}, "zero_scale": {"attributes": "scale = 0.0 : f64"},
     "causal": {"attributes": "causal = true"}, "window": {"attributes": "window = 2"},
-    "causal_window": {"attributes": "causal = true, window = 2"}, "chunks": {"attributes": "window = 2, chunked"}, "soft_cap": {"attributes": "soft_cap = 1.5 : f64"},
+    "causal_window": {"attributes": "causal = true, window = 2"}, "chunks": {"attributes": "window = 2, chunked"}, "causal_chunks": {"attributes": "causal = true, window = 2, chunked"}, "soft_cap": {"attributes": "soft_cap = 1.5 : f64"},
     "alibi": {"attributes": SLOPES}, "sinks": {"sinks": [0.5, -1.0, 3.0, -INF]},
     "everything": {"attributes": "causal = true, window = 4, soft_cap = 2.0 : f64, scale = 0.7 : f64, " + SLOPES,
                    "sinks": [0.5, -1.0, 3.0, 0.0], "mask": random_mask("everything", "f32", (1, 4, 3, 5))},
@@ -511,7 +521,7 @@ def quantized_products():
 
 
 def tensors():
-    for group in (rows, positions, gathers, products, stored, ranks):
+    for group in (rows, positions, gathers, means, products, stored, ranks):
         for case in group():
             yield case
 

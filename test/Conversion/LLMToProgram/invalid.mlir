@@ -59,6 +59,19 @@ mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
 mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
 func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
   %e = llm.weight @e : tensor<100x16xf32>
+  %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
+  // expected-error@+1 {{that is not the argument 'query_offsets' of the step}}
+  %m = llm.mean_rows %x, %lens : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
+  return %m, %cache : tensor<?x16xf32>, !cache
+}
+
+// -----
+
+!cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
+mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
+mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
+func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
+  %e = llm.weight @e : tensor<100x16xf32>
   // expected-error@+1 {{that is not the argument 'token_ids' of the step}}
   %x = llm.embedding %slots, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
   %s = llm.select_rows %x, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>

@@ -69,3 +69,31 @@ module attributes {mllm.model = {architecture = "qwen3", num_layers = 1 : i64, n
     mllm.cf.return %last : !x
   }
 }
+
+// -----
+
+// The mean of all tokens, which attend to those of a window on both sides, and a projection of it.
+
+!x = tensor<?x8xf32>
+!h = tensor<?x2x4xf32>
+module attributes {mllm.model = {architecture = "modern-bert", num_layers = 1 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 16 : i64, context_length = 16 : i64}} {
+  mllm.tensor.register @embed : tensor<16x8xf32> {source = "embed"}
+  mllm.tensor.register @dense : tensor<4x8xf32> {source = "dense"}
+  // CHECK-LABEL: func.func @step(
+  // CHECK-SAME: %{{[a-z0-9_]*}}: tensor<?xi32>, %{{[a-z0-9_]*}}: tensor<?xi32>, %[[OFFSETS:[a-z0-9_]*]]: tensor<?xi32>,
+  // CHECK: llm.append_kv
+  // CHECK: %[[A:.*]] = llm.paged_attention {{.*}} {causal = false, scale = 5.000000e-01 : f64, window = 3 : i64}
+  // CHECK: %[[MEAN:.*]] = llm.mean_rows %{{.*}}, %[[OFFSETS]] : tensor<?x8xf32>, tensor<?xi32> -> tensor<?x8xf32>
+  // CHECK: %[[Y:.*]] = llm.linear %[[MEAN]]
+  // CHECK-NOT: llm.select_rows
+  // CHECK: return %[[Y]]
+  mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x4xf32> attributes {entry} {
+    %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> !x
+    %h = mllm.linalg.view %x : !x -> !h
+    %a = mllm.linalg.flash_attention2_swa_sink %h, %h, %h {causal = false, scale = 0.5 : f64, sliding_window = 3 : i64} : (!h, !h, !h) -> !h
+    %y = mllm.linalg.view %a : !h -> !x
+    %mean = mllm.linalg.mean %y {dim = 0 : i64, keep_dim} : !x -> !x
+    %z = mllm.linalg.linear %mean, @dense : !x -> tensor<?x4xf32>
+    mllm.cf.return %z : tensor<?x4xf32>
+  }
+}

@@ -97,13 +97,13 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, n
 
 // -----
 
-// A mean of all tokens.
+// A mean of all tokens, with each of them.
 module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
   mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
   mllm.graph.subgraph @model(%ids: tensor<1x?xi64>) -> tensor<1x?x8xf32> attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<1x?xi64> -> tensor<1x?x8xf32>
-    // expected-error@+1 {{'mllm.linalg.mean' op combines different tokens, which a step supports only in attention over the cache}}
     %m = mllm.linalg.mean %x {dim = 1 : i64, keep_dim} : tensor<1x?x8xf32> -> tensor<1x1x8xf32>
+    // expected-error@+1 {{'mllm.linalg.add' op combines the pooled rows of sequences with the rows of tokens, or reads them as tokens}}
     %y = mllm.linalg.add %x, %m : (tensor<1x?x8xf32>, tensor<1x1x8xf32>) -> tensor<1x?x8xf32>
     mllm.cf.return %y : tensor<1x?x8xf32>
   }

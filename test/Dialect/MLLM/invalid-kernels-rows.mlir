@@ -84,6 +84,15 @@ func.func @case(%t: memref<65536xi8>, %y: memref<8x48xf32>) {
 // -----
 
 func.func @case(%x: memref<8x64xf32>, %y: memref<8x64xf32>) {
+  // RULE: kernel.mean_rows.c1
+  // expected-error@+1 {{takes 'memref<8x64xf32>' as 'x', expected contiguous static rows of 65 or more columns}}
+  mllm.kernel.mean_rows ins(%x : memref<8x64xf32>) outs(%y : memref<8x64xf32>) {columns = 65}
+  return
+}
+
+// -----
+
+func.func @case(%x: memref<8x64xf32>, %y: memref<8x64xf32>) {
   // RULE: kernel.select_rows.c1
   // expected-error@+1 {{takes 'memref<8x64xf32>' as 'x', expected contiguous static rows of 65 or more columns}}
   mllm.kernel.select_rows ins(%x : memref<8x64xf32>) outs(%y : memref<8x64xf32>) {columns = 65}

@@ -27,6 +27,8 @@ func.func @rows(%w: memref<64xf32>,
   mllm.kernel.embedding weights(%t : memref<65536xi8>) outs(%y : memref<8x64xf32>) {by_position, columns = 64 : i64, format = "f32", rows = 256 : i64}
   // CHECK: mllm.kernel.unpack_weight weights(%{{.*}} : memref<65536xi8>) outs(%{{.*}} : memref<8x64xf32>) {columns = 64 : i64, format = "bf16", rows = 8 : i64}
   mllm.kernel.unpack_weight weights(%t : memref<65536xi8>) outs(%y : memref<8x64xf32>) {columns = 64 : i64, format = "bf16", rows = 8 : i64}
+  // CHECK: mllm.kernel.mean_rows ins(%{{.*}} : memref<8x64xf32>) outs(%{{.*}} : memref<4x64xf32>) {columns = 64 : i64}
+  mllm.kernel.mean_rows ins(%x : memref<8x64xf32>) outs(%l : memref<4x64xf32>) {columns = 64 : i64}
   // CHECK: mllm.kernel.select_rows ins(%{{.*}} : memref<8x64xf32>) outs(%{{.*}} : memref<4x64xf32>) {columns = 64 : i64}
   mllm.kernel.select_rows ins(%x : memref<8x64xf32>) outs(%l : memref<4x64xf32>) {columns = 64 : i64}
   // CHECK: mllm.kernel.rms_norm ins(%{{.*}} : memref<8x64xf32>) outs(%{{.*}} : memref<8x64xf32>) {columns = 64 : i64, eps = 1.000000e-05 : f64}

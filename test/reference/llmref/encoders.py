@@ -9,7 +9,7 @@ hidden states of a text. Every token attends to all tokens of its text.
 import numpy as np
 
 from . import ops
-from .families import gelu_exact
+from .families import Gemma3, gelu_exact
 
 POOLINGS = ("cls", "last", "mean")
 
@@ -20,9 +20,12 @@ def embedding(rows, pooling):
     return row / np.linalg.norm(row)
 
 
-def attention(q, k, v):
-    """Attention of all tokens to each other: q, k, v [T, heads, D] -> [T, heads * D]."""
+def attention(q, k, v, reach=None):
+    """Attention of all tokens to each other, at most `reach` apart: q, k, v [T, heads, D] -> [T, heads * D]."""
     scores = np.einsum("qhd,khd->hqk", q, k) * q.shape[-1] ** -0.5
+    if reach is not None:
+        places = np.arange(len(q))
+        scores[:, np.abs(places[:, None] - places) > reach] = -np.inf
     mixed = np.einsum("hqk,khd->qhd", ops.softmax(scores), v)
     return mixed.reshape(len(q), -1)
 
@@ -137,4 +140,61 @@ class NomicBERT(object):
         return self.norm(name + "norm2", x + self.linear(name + "mlp.fc2", inner))
 
 
-CLASSES = {"bert": BERT, "xlm-roberta": BERT, "nomic_bert": NomicBERT}
+class ModernBERT(object):
+    """ModernBERT (Warner et al. 2024): LayerNorm without bias before each block but the first, GeGLU, rotary positions;
+    layers 0, n, 2n, … attend to all tokens and have another base."""
+
+    def __init__(self, config, weights):
+        self.config = config
+        self.weights = {name: np.asarray(w, np.float64) for name, w in weights.items()}
+
+    @staticmethod
+    def weights_of(config):
+        hidden, inner = config.hidden, config.intermediate
+        shapes = {"embeddings.tok_embeddings.weight": (config.vocab, hidden), "embeddings.norm.weight": (hidden,)}
+        for i in range(config.layers):
+            layer = "layers.%d." % i
+            if i > 0:
+                shapes[layer + "attn_norm.weight"] = (hidden,)
+            shapes.update({layer + "attn.Wqkv.weight": (3 * hidden, hidden), layer + "attn.Wo.weight": (hidden, hidden),
+                           layer + "mlp_norm.weight": (hidden,), layer + "mlp.Wi.weight": (2 * inner, hidden),
+                           layer + "mlp.Wo.weight": (hidden, inner)})
+        shapes["final_norm.weight"] = (hidden,)
+        return shapes
+
+    def norm(self, name, x):
+        return ops.layer_norm(x, self.weights[name + ".weight"], 0.0, self.config.eps)
+
+    def linear(self, name, x):
+        return ops.linear(x, self.weights[name + ".weight"])
+
+    def hidden(self, ids):
+        """-> [T, hidden]"""
+        x = self.norm("embeddings.norm", ops.embedding(ids, self.weights["embeddings.tok_embeddings.weight"]))
+        for i in range(self.config.layers):
+            name = "layers.%d." % i
+            x = x + self.attend(i, name, self.norm(name + "attn_norm", x) if i > 0 else x)
+            opened, other = np.split(self.linear(name + "mlp.Wi", self.norm(name + "mlp_norm", x)), 2, axis=-1)
+            x = x + self.linear(name + "mlp.Wo", gelu_exact(opened) * other)
+        return self.norm("final_norm", x)
+
+    def attend(self, i, name, x):
+        config, places = self.config, np.arange(len(x))
+        q, k, v = (part.reshape(len(x), config.heads, -1)
+                   for part in np.split(self.linear(name + "attn.Wqkv", x), 3, axis=-1))
+        is_full = i % config.full_every == 0
+        frequencies = ops.rope_frequencies(q.shape[-1], config.rope_theta if is_full else config.local_theta)
+        q, k = (ops.rope(each, places, frequencies) for each in (q, k))
+        return self.linear(name + "attn.Wo", attention(q, k, v, None if is_full else config.window // 2))
+
+
+class EmbeddingGemma(Gemma3):
+    """EmbeddingGemma (2025): Gemma 3 whose tokens attend to all tokens at a distance of less than the window."""
+
+    looks_ahead = True
+
+    def __new__(cls, config, weights):
+        return object.__new__(cls)
+
+
+CLASSES = {"bert": BERT, "xlm-roberta": BERT, "nomic_bert": NomicBERT, "modernbert": ModernBERT}

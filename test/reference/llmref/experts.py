@@ -49,9 +49,9 @@ class Sparse(Dense):
         prefix = layer + self.mixture
         chosen, weights = self.route(prefix, self.linear(prefix + self.router, x))
         result = np.zeros_like(x)
-        for t, row in enumerate(x):
-            for e, weight in zip(chosen[t], weights[t]):
-                result[t] += weight * self.expert(prefix, e, row)
+        for e in np.unique(chosen):
+            tokens, ranks = np.nonzero(chosen == e)
+            result[tokens] += weights[tokens, ranks, np.newaxis] * self.expert(prefix, e, x[tokens])
         return result + self.shared_mlp(prefix, x) if self.config.shared_inner else result
 
     def route(self, prefix, logits):
@@ -64,6 +64,7 @@ class Sparse(Dense):
         return chosen, weights
 
     def expert(self, prefix, e, x):
+        """The result of one expert: [T, hidden] -> [T, hidden]."""
         gate, up, down = ("%sexperts.%d.%s" % (prefix, e, part) for part in self.parts)
         return self.linear(down, ops.silu_mul(self.linear(gate, x), self.linear(up, x)))
 
@@ -144,7 +145,7 @@ class GraniteMoE(Sparse):
         return chosen, ops.softmax(np.take_along_axis(logits, chosen, axis=-1))
 
     def expert(self, prefix, e, x):
-        gate, up = np.split(ops.linear(x, self.weights[prefix + "input_linear.weight"][e]), 2)
+        gate, up = np.split(ops.linear(x, self.weights[prefix + "input_linear.weight"][e]), 2, axis=-1)
         return ops.linear(ops.silu_mul(gate, up), self.weights[prefix + "output_linear.weight"][e])
 
 
@@ -208,7 +209,7 @@ class GptOss(GraniteMoE):
             return x @ self.weights[name][e] + self.weights[name + "_bias"][e]
 
         opened, limit = product("gate_up_proj", x), self.config.swiglu_limit
-        gate, up = np.minimum(opened[::2], limit), np.clip(opened[1::2], -limit, limit)
+        gate, up = np.minimum(opened[:, ::2], limit), np.clip(opened[:, 1::2], -limit, limit)
         return product("down_proj", gate * sigmoid(1.702 * gate) * (up + 1))
 
 

@@ -46,16 +46,16 @@ def gelu_exact(x):
     return 0.5 * x * (1 + np.vectorize(math.erf)(x / math.sqrt(2)))
 
 
-def attention(q, k, v, scale, window=None, cap=None, sinks=None, chunk=None):
-    """Causal grouped-query attention, as ops.attention, of a token to the `window` last tokens up to itself, or to
-    those of its chunk; scores s become cap tanh(s / cap). The sink of a head is a score without a value."""
+def attention(q, k, v, scale, window=None, cap=None, sinks=None, chunk=None, looks_ahead=False):
+    """Grouped-query attention of a token to those up to itself, or with looks_ahead to all, at a distance of less than
+    `window` or in its chunk; scores s become cap tanh(s / cap). The sink of a head is a score without a value."""
     tokens, heads, _ = q.shape
     length, kv_heads = k.shape[:2]
     own = np.arange(length - tokens, length)[:, None]
     key = np.arange(length)[None, :]
-    seen = key <= own
+    seen = (key <= own) | looks_ahead
     if window:
-        seen &= key > own - window
+        seen &= np.abs(key - own) < window
     if chunk:
         seen &= key // chunk == own // chunk
     out = np.empty((tokens, heads, v.shape[-1]))
@@ -80,6 +80,7 @@ class Dense(Model):
     norms = ("input_layernorm", "post_attention_layernorm")
     norm_bias = False
     pairing = "halves"
+    looks_ahead = False
 
     # Weights
 
@@ -137,15 +138,20 @@ class Dense(Model):
 
     def forward(self, ids, rounding=None, cache=None):
         config = self.config
+        x = self.hidden(ids, cache)
+        logits = self.linear(self.embedding if config.tied else self.head, x) * config.logit_scale
+        cap = config.final_softcap
+        return cap * np.tanh(logits / cap) if cap else logits
+
+    def hidden(self, ids, cache=None):
+        """The last hidden states, after the last norm: [T] -> [T, hidden]."""
+        config = self.config
         cache = self.new_cache() if cache is None else cache
         positions = np.arange(len(cache), len(cache) + len(ids))
         x = ops.embedding(ids, self.weights[self.embedding + ".weight"]) * config.embedding_scale
         for i in range(config.layers):
             x = self.block(i, "%slayers.%d." % (self.top, i), x, positions, cache)
-        x = self.norm(self.final_norm, x)
-        logits = self.linear(self.embedding if config.tied else self.head, x) * config.logit_scale
-        cap = config.final_softcap
-        return cap * np.tanh(logits / cap) if cap else logits
+        return self.norm(self.final_norm, x)
 
     def block(self, i, layer, x, positions, cache):
         scale = self.config.residual_scale
@@ -176,7 +182,7 @@ class Dense(Model):
         window = config.window if config.slides(i) else None
         scale = config.attention_scale or config.head_dim ** -0.5
         mixed = attention(q, keys, values, scale, window, config.attention_softcap,
-                          self.weights.get(layer + "self_attn.sinks"), self.chunk(i))
+                          self.weights.get(layer + "self_attn.sinks"), self.chunk(i), self.looks_ahead)
         return self.linear(layer + self.output, mixed.reshape(len(x), -1))
 
     def query_factors(self, i, positions):

@@ -326,7 +326,7 @@ class Qwen35(Qwen3Next):
         shapes[prefix + "experts.down_proj"] = (config.experts, config.hidden, config.expert_inner)
 
     def expert(self, prefix, e, x):
-        gate, up = np.split(ops.linear(x, self.weights[prefix + "experts.gate_up_proj"][e]), 2)
+        gate, up = np.split(ops.linear(x, self.weights[prefix + "experts.gate_up_proj"][e]), 2, axis=-1)
         return ops.linear(ops.silu_mul(gate, up), self.weights[prefix + "experts.down_proj"][e])
 
 

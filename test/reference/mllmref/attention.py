@@ -58,13 +58,14 @@ def vision_rope(x, times, rows, columns, merge=2, theta=10000.0, tokens=0):
     return rotate(x, *vision_tables(times, rows, columns, merge, x.shape[-1], theta), tokens)
 
 
-def visible(queries, keys, window=0, chunked=False):
+def visible(queries, keys, window=0, chunked=False, causal=True):
     """[queries, keys]: whether a query of the last `queries` positions sees a key."""
     position = keys - queries + np.arange(queries)[:, None]
     key = np.arange(keys)[None, :]
+    seen = (key <= position) | (not causal)
     if chunked:
-        return (key <= position) & (key // window == position // window)
-    return (key <= position) & ((key > position - window) if window else True)
+        return seen & (key // window == position // window)
+    return seen & ((np.abs(key - position) < window) if window else True)
 
 
 def causal_mask(scores, window=0):
@@ -81,8 +82,7 @@ def weights(q, k, scale, causal=True, window=0, sinks=None, cap=None, chunked=Fa
     scores = scale * np.einsum("bshd,bnhd->bhsn", q, k)
     if cap:
         scores = cap * np.tanh(scores / cap)
-    if causal:
-        scores = np.where(visible(q.shape[1], k.shape[1], window, chunked), scores, -np.inf)
+    scores = np.where(visible(q.shape[1], k.shape[1], window, chunked, causal), scores, -np.inf)
     if sinks is None:
         return nn.softmax(scores)
     column = np.broadcast_to(sinks[None, :, None, None], scores.shape[:3] + (1,))

@@ -335,12 +335,13 @@ def MLLM_FlashAttention2Op : MLLM_LinalgOp<"flash_attention2", "1e-10"> {
 def MLLM_FlashAttention2SwaSinkOp : MLLM_LinalgOp<"flash_attention2_swa_sink", "1e-10"> {
   let summary = "Sliding-window attention with attention sinks";
   let description = [{
-    Causal `mllm.linalg.flash_attention2` in which a token attends to itself and
-    the `sliding_window - 1` tokens before it, or to all of them if the window
-    is 0. With `chunked`, the window of position p begins at position
-    `floor(p / sliding_window) * sliding_window`: tokens do not attend to those
-    of other chunks (Llama 4). A sink `s_aux[h]` is a score of head h whose exponential is added to
-    the denominator of the softmax only; `soft_cap` does not apply to it.
+    `mllm.linalg.flash_attention2` in which a token attends to itself and the
+    `sliding_window - 1` tokens before it, and to as many after it unless
+    `causal`; to all of them if the window is 0. With `chunked`, windows are
+    chunks that begin at multiples of their size: tokens do not attend to those
+    of other chunks (Llama 4). A sink `s_aux[h]` is a score of head h whose
+    exponential is added to the denominator of the softmax only; `soft_cap` does
+    not apply to it.
 
     Fails verification when
     - c1: the number of heads of `q` is not a multiple of that of `k`;
@@ -367,9 +368,10 @@ def MLLM_FlashAttention2SwaSinkOp : MLLM_LinalgOp<"flash_attention2_swa_sink", "
     Arg<MLLM_HeadsTensor, "all values [tokens, key heads, value size]">:$v,
     Arg<Optional<MLLM_SinkTensor>, "sinks [heads of `q`]; none if absent">:$s_aux,
     Arg<F64Attr, "factor of the scores">:$scale,
-    Arg<I64Attr, "number of tokens, including itself, that a token attends to; 0: all">:$sliding_window,
+    Arg<I64Attr, "number of tokens, including itself, that a token attends to in a direction; 0: all">:$sliding_window,
     Arg<OptionalAttr<F64Attr>, "limit of the scores; none if absent">:$soft_cap,
-    Arg<UnitAttr, "windows begin at multiples of their size">:$chunked
+    Arg<UnitAttr, "windows begin at multiples of their size">:$chunked,
+    Arg<DefaultValuedAttr<BoolAttr, "true">, "whether a token attends only to itself and earlier tokens">:$causal
   );
   let results = (outs
     Res<MLLM_HeadsTensor, "attention output [tokens, heads, value size]">:$result

@@ -14,7 +14,7 @@
 namespace llmir::mllm {
 
 /// Whether the op pools the rows of tokens, the first dimension of two of its
-/// operand, to one row: that of the first or of the last token.
+/// operand, to one row: that of the first or of the last token, or their mean.
 bool poolsTokens(mlir::Operation *op);
 
 } // namespace llmir::mllm

@@ -129,6 +129,9 @@ template <typename OpTy> struct DropWideWindow : OpRewritePattern<OpTy> {
     int64_t mostKeys = getMostKeys(op);
     if (!window || mostKeys < 0 || *window < mostKeys)
       return failure();
+    // There may be more queries than keys: the first ones are before all keys.
+    if (!op.getCausal() && (op.getChunked() || !isWithinOfLast(op, *window)))
+      return failure();
     rewriter.modifyOpInPlace(op, [&] {
       op.removeWindowAttr();
       op.setChunked(false);
@@ -137,6 +140,11 @@ template <typename OpTy> struct DropWideWindow : OpRewritePattern<OpTy> {
   }
 
 private:
+  /// Whether the last key is in the windows of all queries.
+  static bool isWithinOfLast(Operation *op, int64_t window) {
+    int64_t queries = cast<AttentionOpInterface>(op).getSeqLength();
+    return queries >= 0 && queries <= window;
+  }
   static int64_t getMostKeys(Operation *op) {
     if (auto paged = dyn_cast<KVCacheOpInterface>(op))
       return paged.getCacheType().getMaxSeqLen();

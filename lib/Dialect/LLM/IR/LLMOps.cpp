@@ -45,6 +45,23 @@ LogicalResult LinearOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
   return success();
 }
 
+LogicalResult MeanRowsOp::inferReturnTypes(MLIRContext *,
+                                           std::optional<Location>,
+                                           ValueRange operands, DictionaryAttr,
+                                           OpaqueProperties, RegionRange,
+                                           SmallVectorImpl<Type> &types) {
+  auto x = cast<RankedTensorType>(operands[0].getType());
+  int64_t offsets = cast<RankedTensorType>(operands[1].getType()).getDimSize(0);
+  SmallVector<int64_t> shape(x.getShape());
+  // The verifier rejects other ranks, and offsets without an element.
+  if (!shape.empty())
+    shape.front() = ShapedType::isDynamic(offsets)
+                        ? offsets
+                        : std::max<int64_t>(offsets - 1, 0);
+  types.push_back(x.clone(shape));
+  return success();
+}
+
 LogicalResult SelectRowsOp::inferReturnTypes(
     MLIRContext *, std::optional<Location>, ValueRange operands, DictionaryAttr,
     OpaqueProperties, RegionRange, SmallVectorImpl<Type> &types) {

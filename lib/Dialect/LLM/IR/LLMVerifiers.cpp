@@ -164,6 +164,15 @@ LogicalResult GeluOp::verify() {
   return success();
 }
 
+LogicalResult MeanRowsOp::verify() {
+  int64_t rank = tensorType(getX()).getRank();
+  if (rank < 2) // c1
+    return emitOpError() << "x must have rank 2 or more, not " << rank;
+  if (tensorType(getOffsets()).getDimSize(0) == 0) // c2
+    return emitOpError() << "offsets must have an element";
+  return success();
+}
+
 LogicalResult SelectRowsOp::verify() {
   int64_t rank = tensorType(getX()).getRank();
   if (rank < 2) // c1

@@ -126,6 +126,8 @@ Status PagedKVCache::initialize(const PagedKVCacheOptions &options) {
   touched.assign(static_cast<size_t>(numBlocks), 0);
   planned.assign(static_cast<size_t>(numBlocks), 0);
   plannedBlocks.reserve(static_cast<size_t>(numBlocks));
+  if (options.keepsPrefixes)
+    prefixes = PrefixTree(numBlocks, layout.blockSize);
   return Status::ok();
 }
 
@@ -189,8 +191,14 @@ void PagedKVCache::zeroBlock(int32_t block) {
                 static_cast<size_t>(layout.blockBytes()));
 }
 
+int32_t PagedKVCache::takeBlock() {
+  if (manager.numFree() == 0)
+    evictOldest();
+  return manager.allocate();
+}
+
 int32_t PagedKVCache::takeZeroedBlock() {
-  int32_t block = manager.allocate();
+  int32_t block = takeBlock();
   uint8_t &wasUsed = touched[static_cast<size_t>(block)];
   if (wasUsed) // Untouched pages are already zero.
     zeroBlock(block);
@@ -203,11 +211,24 @@ void PagedKVCache::copyBlock(int32_t from, int32_t to) {
     std::memcpy(blockAddress(layer, to), blockAddress(layer, from),
                 static_cast<size_t>(layout.blockBytes()));
   touched[static_cast<size_t>(to)] = 1;
+  ++copiedBlocks;
+}
+
+void PagedKVCache::addOwner(int32_t block) {
+  if (prefixes.isIdle(block))
+    prefixes.setUsed(block);
+  manager.addReference(block);
+}
+
+void PagedKVCache::removeOwner(int32_t block) {
+  manager.release(block);
+  if (prefixes.contains(block) && manager.refCount(block) == 1)
+    prefixes.setIdle(block);
 }
 
 void PagedKVCache::releaseBlocks(Sequence &sequence, size_t keep) {
   while (sequence.table.size() > keep) {
-    manager.release(sequence.table.back());
+    removeOwner(sequence.table.back());
     sequence.table.pop_back();
   }
 }
@@ -232,7 +253,7 @@ PagedKVCache::Sequence &PagedKVCache::addSequence(SequenceId sequence) {
   added.table.reserve(
       static_cast<size_t>(std::min(blocksPerSequence(), manager.numBlocks())));
   added.layerLengths.assign(static_cast<size_t>(layers), 0);
-  added.stateSlot = statePool.take();
+  added.stateSlot = takeStateSlot();
   return added;
 }
 
@@ -278,7 +299,7 @@ Status PagedKVCache::createSequence(SequenceId sequence) {
   LLMIR_RETURN_IF_ERROR(constructed);
   if (find(sequence))
     return takenSequence(sequence);
-  LLMIR_RETURN_IF_ERROR(statePool.checkRoom(1));
+  LLMIR_RETURN_IF_ERROR(checkStateRoom(1));
   addSequence(sequence);
   return Status::ok();
 }
@@ -345,7 +366,7 @@ Status PagedKVCache::fork(SequenceId source, SequenceId target,
   if (!statePool.isEmpty() && numTokens != 0 &&
       numTokens != getSequenceLength(source))
     return cannotGoBack(source, getSequenceLength(source), numTokens);
-  LLMIR_RETURN_IF_ERROR(statePool.checkRoom(1));
+  LLMIR_RETURN_IF_ERROR(checkStateRoom(1));
   Sequence &copy = addSequence(target); // May rehash the table of sequences.
   const Sequence &origin = *find(source);
   copy.length = numTokens;
@@ -360,7 +381,7 @@ Status PagedKVCache::fork(SequenceId source, SequenceId target,
                    (origin.dirtyTail || numTokens < origin.length);
   size_t numBlocks = static_cast<size_t>(ceilDiv(numTokens, layout.blockSize));
   for (size_t i = 0; i < numBlocks; ++i) {
-    manager.addReference(origin.table[i]);
+    addOwner(origin.table[i]);
     copy.table.push_back(origin.table[i]);
   }
   return Status::ok();
@@ -384,8 +405,7 @@ Status PagedKVCache::forkSequences(Span<const int32_t> sources,
     if (find(targets[i]))
       return takenSequence(targets[i]);
   }
-  LLMIR_RETURN_IF_ERROR(
-      statePool.checkRoom(static_cast<int64_t>(sources.size())));
+  LLMIR_RETURN_IF_ERROR(checkStateRoom(static_cast<int64_t>(sources.size())));
   for (size_t i = 0; i < sources.size(); ++i)
     LLMIR_RETURN_IF_ERROR(fork(sources[i], targets[i]));
   return Status::ok();
@@ -467,9 +487,9 @@ Status PagedKVCache::finishPlan(int64_t needed) {
   for (int32_t block : plannedBlocks)
     planned[static_cast<size_t>(block)] = 0;
   plannedBlocks.clear();
-  if (needed > manager.numFree())
+  if (needed > numAvailable())
     return Status(StatusCode::ResourceExhausted,
-                  "the KV cache has " + std::to_string(manager.numFree()) +
+                  "the KV cache has " + std::to_string(numAvailable()) +
                       " free blocks of " + std::to_string(manager.numBlocks()) +
                       "; " + std::to_string(needed) + " are needed",
                   "free a sequence, or give the cache more blocks");
@@ -486,9 +506,9 @@ void PagedKVCache::grow(Sequence &sequence, int64_t first, int64_t numTokens) {
   for (int64_t i = first / size; numTokens > 0 && i < present; ++i) {
     int32_t &block = sequence.table[static_cast<size_t>(i)];
     if (manager.refCount(block) > 1) {
-      int32_t copy = manager.allocate();
+      int32_t copy = takeBlock();
       copyBlock(block, copy);
-      manager.release(block);
+      removeOwner(block);
       block = copy;
     }
     if (sequence.dirtyTail && i == present - 1) {

@@ -44,6 +44,24 @@ Status PagedKVCache::checkSharedPrefixes() const {
   return Status::ok();
 }
 
+/// I2: blocks count the tables that contain them, and the prefix tree.
+Status PagedKVCache::checkOwners(std::vector<int32_t> owners) const {
+  for (int32_t block = 0; block < manager.numBlocks(); ++block) {
+    int32_t &owned = owners[static_cast<size_t>(block)];
+    if (prefixes.contains(block) && prefixes.isIdle(block) != (owned == 0))
+      return Status(StatusCode::Internal, "I2: block " + std::to_string(block) +
+                                              " is idle and has owners, or "
+                                              "neither");
+    owned += prefixes.contains(block);
+    if (owned != manager.refCount(block))
+      return Status(StatusCode::Internal,
+                    "I2: block " + std::to_string(block) + " has " +
+                        std::to_string(owned) + " owners and counts " +
+                        std::to_string(manager.refCount(block)));
+  }
+  return Status::ok();
+}
+
 Status PagedKVCache::checkInvariants() const {
   LLMIR_RETURN_IF_ERROR(constructed);
   LLMIR_RETURN_IF_ERROR(manager.checkInvariants());
@@ -71,17 +89,11 @@ Status PagedKVCache::checkInvariants() const {
       return broken(id, "the lengths of its layers do not match its length");
   }
   if (!statePool.isEmpty() &&
-      statePool.numFree() + getNumSequences() != statePool.geometry().slots)
+      statePool.numFree() + getNumSequences() + prefixes.numCheckpoints() !=
+          statePool.geometry().slots)
     return Status(StatusCode::Internal, "a slot of the states has no owner");
-  for (int64_t block = 0; block < manager.numBlocks(); ++block)
-    if (owners[static_cast<size_t>(block)] !=
-        manager.refCount(static_cast<int32_t>(block)))
-      return Status(
-          StatusCode::Internal,
-          "I2: block " + std::to_string(block) + " has " +
-              std::to_string(owners[static_cast<size_t>(block)]) +
-              " owners and counts " +
-              std::to_string(manager.refCount(static_cast<int32_t>(block))));
+  LLMIR_RETURN_IF_ERROR(checkOwners(std::move(owners)));
+  LLMIR_RETURN_IF_ERROR(prefixes.checkInvariants());
   LLMIR_RETURN_IF_ERROR(checkSharedPrefixes());
   for (int32_t copies : planned)
     if (copies != 0)

@@ -390,6 +390,10 @@ LogicalResult Matcher::takeOperands(const WrittenScores &scores) {
   if (failed(takeKeysAndValues(keys, valueViews)))
     return failure();
   found.positions = scores.positions;
+  // The window of llm.attention has keys after the query, too.
+  if (found.positions.window > 0 && !found.positions.causal &&
+      sizes[queryLoop] != 1)
+    return fail("a window that hides only keys before the query");
   return takeMask(scores);
 }
 

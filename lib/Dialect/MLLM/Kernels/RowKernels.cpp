@@ -138,6 +138,24 @@ LogicalResult UnpackWeightOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
+// MeanRowsOp
+//===----------------------------------------------------------------------===//
+
+WorkDivision MeanRowsOp::getWorkDivision() {
+  return WorkDivision::rows(RowSpace::LogitRows);
+}
+
+int64_t MeanRowsOp::getRowsOf(OpOperand &operand, const StepLimits &limits) {
+  return &operand == &getXMutable() ? limits.tokens : limits.logitRows;
+}
+
+LogicalResult MeanRowsOp::verify() {
+  const int64_t columns = getColumns();
+  return verifyRows(*this, {{"x", getX(), columns}, // c1
+                            {"out", getOut(), columns}});
+}
+
+//===----------------------------------------------------------------------===//
 // SelectRowsOp
 //===----------------------------------------------------------------------===//
 

@@ -187,7 +187,8 @@ private:
     return FlashAttention2SwaSinkOp::create(
         rewriter, mix.getLoc(), type, q, cache.getKeys(), cache.getValues(),
         /*s_aux=*/Value(), scale, rewriter.getI64IntegerAttr(found.window),
-        /*soft_cap=*/FloatAttr(), /*chunked=*/UnitAttr());
+        /*soft_cap=*/FloatAttr(), /*chunked=*/UnitAttr(),
+        /*causal=*/rewriter.getBoolAttr(true));
   }
 
   /// Converts the result back to the type of the op.

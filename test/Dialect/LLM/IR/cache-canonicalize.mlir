@@ -183,6 +183,18 @@ func.func @several_queries(%q: tensor<2x2x16xf16>, %k: tensor<2x5x16xf16>, %r: t
   return %0, %1 : tensor<2x2x16xf16>, tensor<2x?x16xf16>
 }
 
+// In both directions, the first of more queries than keys are before all keys.
+// CHECK-LABEL: func @both_directions
+// CHECK: llm.attention %{{[a-z0-9_#]+}}, %{{[a-z0-9_#]+}}, %{{[a-z0-9_#]+}} : (
+// CHECK: llm.attention {{.*}} {window = 6 : i64}
+// CHECK: llm.attention {{.*}} {chunked, window = 7 : i64}
+func.func @both_directions(%q: tensor<2x7x16xf16>, %k: tensor<2x5x16xf16>) -> (tensor<2x7x16xf16>, tensor<2x7x16xf16>, tensor<2x7x16xf16>) {
+  %0 = llm.attention %q, %k, %k {window = 7} : (tensor<2x7x16xf16>, tensor<2x5x16xf16>, tensor<2x5x16xf16>) -> tensor<2x7x16xf16>
+  %1 = llm.attention %q, %k, %k {window = 6} : (tensor<2x7x16xf16>, tensor<2x5x16xf16>, tensor<2x5x16xf16>) -> tensor<2x7x16xf16>
+  %2 = llm.attention %q, %k, %k {window = 7, chunked} : (tensor<2x7x16xf16>, tensor<2x5x16xf16>, tensor<2x5x16xf16>) -> tensor<2x7x16xf16>
+  return %0, %1, %2 : tensor<2x7x16xf16>, tensor<2x7x16xf16>, tensor<2x7x16xf16>
+}
+
 // -----
 
 !cache = !llm.paged_kv_cache<f16, 1, 2, 16, 8, 64>

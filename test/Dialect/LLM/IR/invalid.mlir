@@ -177,6 +177,24 @@ func.func @test(%x: tensor<5x4x16xf32>, %p: tensor<?xi32>) {
 
 // -----
 
+// RULE: mean_rows.c1
+func.func @test(%x: tensor<?xf32>, %o: tensor<?xi32>) {
+  // expected-error@+1 {{'llm.mean_rows' op x must have rank 2 or more, not 1}}
+  %0 = llm.mean_rows %x, %o : tensor<?xf32>, tensor<?xi32> -> tensor<?xf32>
+  return
+}
+
+// -----
+
+// RULE: mean_rows.c2
+func.func @test(%x: tensor<3x4xf32>, %o: tensor<0xi32>) {
+  // expected-error@+1 {{'llm.mean_rows' op offsets must have an element}}
+  %0 = llm.mean_rows %x, %o : tensor<3x4xf32>, tensor<0xi32> -> tensor<0x4xf32>
+  return
+}
+
+// -----
+
 // RULE: select_rows.c1
 func.func @test(%x: tensor<?xf32>, %r: tensor<?xi32>) {
   // expected-error@+1 {{'llm.select_rows' op x must have rank 2 or more, not 1}}

@@ -67,6 +67,15 @@ func.func @elementwise(%x: tensor<?x172xf32>, %y: tensor<?x172xf32>) {
   return
 }
 
+// CHECK-LABEL: func @mean_rows
+func.func @mean_rows(%x: tensor<?x64xf32>, %h: tensor<5x4x16xbf16>, %offsets: tensor<?xi32>, %three: tensor<3xi32>) {
+  // CHECK: llm.mean_rows %{{.*}}, %{{.*}} : tensor<?x64xf32>, tensor<?xi32> -> tensor<?x64xf32>
+  %0 = llm.mean_rows %x, %offsets : tensor<?x64xf32>, tensor<?xi32> -> tensor<?x64xf32>
+  // CHECK: llm.mean_rows %{{.*}}, %{{.*}} : tensor<5x4x16xbf16>, tensor<3xi32> -> tensor<2x4x16xbf16>
+  %1 = llm.mean_rows %h, %three : tensor<5x4x16xbf16>, tensor<3xi32> -> tensor<2x4x16xbf16>
+  return
+}
+
 // CHECK-LABEL: func @select_rows
 func.func @select_rows(%x: tensor<?x64xf32>, %h: tensor<5x4x16xf32>, %rows: tensor<?xi32>, %two: tensor<2xi32>) {
   // CHECK: llm.select_rows %{{.*}}, %{{.*}} : tensor<?x64xf32>, tensor<?xi32> -> tensor<?x64xf32>

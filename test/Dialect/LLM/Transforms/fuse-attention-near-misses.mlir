@@ -334,6 +334,29 @@ func.func @either(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x5x8xf32>) -> tensor<2x
 
 // -----
 
+#all = affine_map<(b, h, i, j) -> (b, h, i, j)>
+
+// Keys of a window before the query, and all keys after it.
+// CHECK-LABEL: @only_before(
+func.func @only_before(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x5x8xf32>) -> tensor<2x4x3x8xf32> {
+  %s = mllm.linalg.matmul %q, %k {transpose_b} : (tensor<2x4x3x8xf32>, tensor<2x4x5x8xf32>) -> tensor<2x4x3x5xf32>
+  %se = tensor.empty() : tensor<2x4x3x5xf32>
+  %t = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%s : tensor<2x4x3x5xf32>) outs(%se : tensor<2x4x3x5xf32>) {
+  ^bb0(%x: f32, %z: f32):
+    %low = arith.constant 0xFF800000 : f32
+    %i = linalg.index 2 : index
+    %j = linalg.index 3 : index
+    %seen = arith.cmpi sgt, %j, %i : index
+    %d = arith.select %seen, %x, %low : f32
+    linalg.yield %d : f32
+  } -> tensor<2x4x3x5xf32>
+  %p = mllm.linalg.softmax %t {axis = -1 : i64} : tensor<2x4x3x5xf32>
+  %o = mllm.linalg.matmul %p, %k : (tensor<2x4x3x5xf32>, tensor<2x4x5x8xf32>) -> tensor<2x4x3x8xf32>
+  return %o : tensor<2x4x3x8xf32>
+}
+
+// -----
+
 // More queries than keys: the first ones see none, and a finite number hides
 // none more than another.
 // CHECK-LABEL: @more_queries(

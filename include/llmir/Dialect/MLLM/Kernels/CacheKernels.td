@@ -99,11 +99,11 @@ defvar MLLM_AttentionAttributes = (ins
     Arg<UnitAttr, "values are the first elements of keys and are not stored">:$values_in_keys,
     Arg<F64Attr, "factor on the product of query and key">:$scale,
     Arg<DefaultValuedAttr<BoolAttr, "true">, "tokens attend only to keys up to their own position">:$causal,
-    Arg<DefaultValuedAttr<I64Attr, "0">, "number of keys that a token attends to, up to its own; 0: all">:$window,
+    Arg<DefaultValuedAttr<I64Attr, "0">, "tokens attend to keys at a distance of less than this; 0: at any">:$window,
     Arg<DefaultValuedAttr<F64Attr, "0.0">, "soft limit of scores, cap * tanh(score / cap); 0: none">:$soft_cap,
     Arg<OptionalAttr<DenseF64ArrayAttr>, "ALiBi slope of each head">:$alibi_slopes,
     Arg<OptionalAttr<DenseI64ArrayAttr>, "strides of the mask, in elements: per sequence, head, query, token of the step, and key; 0 if the mask does not depend on it">:$mask_strides,
-    Arg<UnitAttr, "the window begins at the last multiple of its size up to the token">:$chunked);
+    Arg<UnitAttr, "windows are chunks, which begin at multiples of their size">:$chunked);
 
 class MLLM_AttentionKernelOp<string mnemonic, list<Trait> traits = []>
     : MLLM_KernelOp<mnemonic, ["getWeightNeeds", "getCacheGeometry", "getRowsOf", "getConditionOf"], traits> {

@@ -127,6 +127,32 @@ def MLLMKernel_UnpackWeightOp : MLLM_KernelOp<"unpack_weight", ["getRowsOf", "ge
   }];
 }
 
+def MLLMKernel_MeanRowsOp : MLLM_KernelOp<"mean_rows", ["getRowsOf"]> {
+  let summary = "Means of the rows of each sequence";
+  let description = [{
+    Row i of the result is the mean of the rows of `x` from the i-th query
+    offset of the step up to the next one, added in this order; zeros if there
+    are none. The step has as many logits rows as sequences. Divided by rows of
+    the result.
+
+    Fails verification when:
+    - c1: a buffer has fewer columns than `columns`, or is not padded to whole
+      tiles.
+
+    Example:
+    ```mlir
+    mllm.kernel.mean_rows ins(%x : memref<512x64xf32>) outs(%y : memref<64x64xf32>) {columns = 64}
+    ```
+  }];
+  let arguments = (ins
+    Arg<MLLM_F32Rows, "[tokens, columns]", [MemRead]>:$x,
+    Arg<MLLM_F32Rows, "[logits rows, columns]", [MemWrite]>:$out,
+    Arg<MLLM_Size, "elements of a row">:$columns);
+  let assemblyFormat = [{
+    `ins` `(` $x `:` type($x) `)` `outs` `(` $out `:` type($out) `)` attr-dict
+  }];
+}
+
 def MLLMKernel_SelectRowsOp : MLLM_KernelOp<"select_rows", ["getRowsOf"]> {
   let summary = "Copies the rows whose logits are requested";
   let description = [{

@@ -30,10 +30,10 @@ defvar LLM_AttentionAttributes = (ins
     Arg<OptionalAttr<LLM_CountAttr>, "Number of query heads, as in the query type">:$num_heads,
     Arg<OptionalAttr<LLM_CountAttr>, "Number of elements of a query head, as in the query type">:$head_dim,
     Arg<OptionalAttr<LLM_ScaleAttr>, "Factor of the scores; 1 / sqrt(D) if absent or 0">:$scale,
-    Arg<OptionalAttr<LLM_CountAttr>, "Number of keys, up to its own position, that a query attends to; all if absent">:$window,
+    Arg<OptionalAttr<LLM_CountAttr>, "A query attends to keys at a distance of less than this; at any if absent">:$window,
     Arg<OptionalAttr<LLM_ScaleAttr>, "Bound c of the capped scores c · tanh(score / c); uncapped if absent">:$soft_cap,
     Arg<OptionalAttr<DenseF64ArrayAttr>, "ALiBi slope of each head [H]: slope · (key position - query position) is added to the scores">:$alibi_slopes,
-    Arg<UnitAttr, "The window begins at the last multiple of its size up to the query">:$chunked);
+    Arg<UnitAttr, "Windows are chunks, which begin at multiples of their size">:$chunked);
 
 //===----------------------------------------------------------------------===//
 // Attention
@@ -52,8 +52,8 @@ def LLM_AttentionOp : LLM_InferredOp<"attention", [AttrSizedOperandSegments,
     ```
     Key j is at position j and query i at position `p_i = Tk - Tq + i`: the last
     query and the last key are the same token. `causal` restricts keys to j ≤
-    p_i, `window` to j > p_i - window; with `chunked` to j ≥ ⌊p_i / window⌋ ·
-    window, so that queries do not attend across chunks. `sinks[h]` is a score without a value:
+    p_i, `window` to |j - p_i| < window, or with `chunked` to ⌊j / window⌋ =
+    ⌊p_i / window⌋: the keys of its chunk. `sinks[h]` is a score without a value:
     `exp(sinks[h])` is added to the denominator of the softmax. A query without
     visible keys yields zeros; one with a NaN score for a visible key yields
     NaN. Hidden keys and values never affect the result, even if they are NaN.

@@ -43,9 +43,9 @@ def LLM_AttentionOpInterface : OpInterface<"AttentionOpInterface"> {
       }]>,
     InterfaceMethod<"Whether a query attends only to keys up to its own position.",
       "bool", "isCausal", (ins), [{ return $_op.getCausal(); }]>,
-    InterfaceMethod<"Size of the sliding window: the number of keys, up to its own position, that a query attends to; nullopt: all.",
+    InterfaceMethod<"Size of the sliding window: a query attends to keys at a distance of less than it; nullopt: at any.",
       "std::optional<int64_t>", "getWindowSize", (ins), [{ return $_op.getWindow(); }]>,
-    InterfaceMethod<"Whether the window begins at the last multiple of its size up to the query.",
+    InterfaceMethod<"Whether windows are chunks, which begin at multiples of their size.",
       "bool", "isChunked", (ins), [{ return $_op.getChunked(); }]>,
     InterfaceMethod<"The bound c of c · tanh(score / c); nullopt: scores are not capped.",
       "std::optional<double>", "getSoftCapOrNone", (ins), [{

@@ -312,6 +312,34 @@ def LLM_MulOp : LLM_ElementwiseOp<"mul", [Commutative]> {
   let hasCanonicalizer = 1;
 }
 
+def LLM_MeanRowsOp : LLM_InferredOp<"mean_rows"> {
+  let summary = "Mean of the rows of each sequence";
+  let description = [{
+    ```
+    result[s, …] = Σ_t x[t, …] / (offsets[s + 1] - offsets[s]),   offsets[s] ≤ t < offsets[s + 1]
+    ```
+    or zeros for a sequence without tokens. Pools the tokens of a text to its
+    embedding.
+
+    Fails verification when
+    - c1: the rank of `x` is less than 2;
+    - c2: `offsets` has no element.
+
+    Example:
+    ```mlir
+    %mean = llm.mean_rows %x, %query_offsets : tensor<?x64xf32>, tensor<?xi32> -> tensor<?x64xf32>
+    ```
+  }];
+  let arguments = (ins
+    Arg<LLM_FloatTensor, "Rows [T, …]">:$x,
+    Arg<LLM_IndexVector, "Offsets [S + 1] of the sequences in the rows, ascending and at most T">:$offsets);
+  let results = (outs Res<LLM_FloatTensor, "Mean rows [S, …]">:$result);
+  let assemblyFormat = [{
+    $x `,` $offsets attr-dict `:` type($x) `,` type($offsets) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
 def LLM_SelectRowsOp : LLM_InferredOp<"select_rows"> {
   let summary = "Gather rows";
   let description = [{

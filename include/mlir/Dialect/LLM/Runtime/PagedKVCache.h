@@ -36,6 +36,7 @@
 #include "llmir/Support/Status.h"
 #include "mlir/Dialect/LLM/Runtime/BlockManager.h"
 #include "mlir/Dialect/LLM/Runtime/BlockTables.h"
+#include "mlir/Dialect/LLM/Runtime/PrefixTree.h"
 #include "mlir/Dialect/LLM/Runtime/StatePool.h"
 
 #include <cstdint>
@@ -78,9 +79,32 @@ struct PagedKVCacheOptions {
   /// written by steps only (reserve()), not by value, and a sequence cannot go
   /// back: see fork() and truncate().
   StateGeometry states;
+  /// Keep blocks whose last sequence is freed, so that later sequences with the
+  /// same first tokens can start with them (share()).
+  bool keepsPrefixes = false;
   /// Surround each layer with unreadable pages, so that stray accesses fault.
   /// For tests.
   bool guardPages = false;
+};
+
+/// What a cache contains and what it has done so far.
+struct CacheStatistics {
+  int64_t numBlocks = 0;
+  int64_t freeBlocks = 0; ///< Without contents.
+  int64_t idleBlocks = 0; ///< Kept for their prefixes; freed when needed.
+  int64_t usedBlocks = 0; ///< Of sequences.
+  int64_t sequences = 0;
+  int64_t checkpoints = 0; ///< Kept states of layers.
+  /// Tokens for which a prefix was looked up, and those that were found.
+  int64_t lookedUpTokens = 0, foundTokens = 0;
+  int64_t evictedBlocks = 0; ///< Idle blocks that were freed.
+  int64_t copiedBlocks = 0;  ///< Copies on write.
+};
+
+/// What a new sequence would share.
+struct CachedPrefix {
+  int64_t tokens = 0;     ///< A multiple of the block size.
+  int64_t idleBlocks = 0; ///< Of its blocks, those that no sequence uses.
 };
 
 class PagedKVCache {
@@ -229,6 +253,54 @@ public:
   /// all tokens can be removed: others are Unsupported.
   ::llmir::Status truncate(SequenceId sequence, int64_t length);
 
+  //===--------------------------------------------------------------------===//
+  // Prefixes, for caches with PagedKVCacheOptions::keepsPrefixes
+  //===--------------------------------------------------------------------===//
+
+  /// Offers the full blocks of a sequence to later ones. `tokens` are the ids
+  /// of the sequence's tokens from the first on; those that it does not have
+  /// yet are ignored. Prefixes with different salts never match. A block with
+  /// the same tokens as one already offered is replaced by that one. If layers
+  /// keep a state, only the end of a sequence that ends with a full block
+  /// becomes a place where others can start, and only if a slot for a copy of
+  /// the state is free or kept by an older prefix.
+  ///
+  /// Fails with InvalidArgument if the sequence does not exist, its layers have
+  /// different numbers of tokens, its blocks were offered with other tokens or
+  /// another salt, or the cache does not keep prefixes.
+  ::llmir::Status share(SequenceId sequence,
+                        ::llmir::Span<const int32_t> tokens, uint64_t salt = 0);
+
+  /// Creates a sequence with the longest offered prefix of `tokens`, without
+  /// copying keys and values. Returns its number of tokens, a multiple of the
+  /// block size. Since logits are results of computing a token, callers leave
+  /// out the last one. Fails as createSequence(id).
+  ::llmir::Expected<int64_t> createSequence(SequenceId sequence,
+                                            ::llmir::Span<const int32_t> tokens,
+                                            uint64_t salt = 0);
+
+  /// The prefix with which createSequence() would start a sequence.
+  CachedPrefix lookUp(::llmir::Span<const int32_t> tokens,
+                      uint64_t salt = 0) const;
+
+  /// Frees up to `count` idle blocks, the least recently used ones first;
+  /// returns how many. Other functions do so when they need blocks.
+  int64_t evict(int64_t count);
+
+  CacheStatistics statistics() const;
+
+  /// Blocks for new tokens: free ones, and idle ones that would be evicted.
+  int64_t numAvailable() const {
+    return manager.numFree() + prefixes.numIdle();
+  }
+
+  /// Blocks that become available if the sequence is freed: those that no other
+  /// sequence uses.
+  int64_t numOwnBlocks(SequenceId sequence) const;
+  /// Whether the next token of the sequence needs a copy of its last block,
+  /// which is shared and not full.
+  bool copiesLastBlock(SequenceId sequence) const;
+
   /// The sequence's blocks in order, ceil(length / block size) entries (I7);
   /// valid until the sequence changes. Empty for an unknown sequence.
   ::llmir::Span<const int32_t> blockTable(SequenceId sequence) const;
@@ -302,6 +374,7 @@ private:
   };
 
   ::llmir::Status checkSharedPrefixes() const;
+  ::llmir::Status checkOwners(std::vector<int32_t> owners) const;
   ::llmir::Status initialize(const PagedKVCacheOptions &options);
   ::llmir::Status checkGeometry() const;
   ::llmir::Status mapPool(int64_t numBlocks, bool lazy, bool guardPages);
@@ -317,7 +390,18 @@ private:
   ::llmir::Status finishPlan(int64_t needed);
   void grow(Sequence &sequence, int64_t first, int64_t numTokens);
   void setLayerLength(Sequence &sequence, int64_t layer, int64_t length);
+  /// A block with one owner; frees the oldest idle block if none is free.
+  int32_t takeBlock();
   int32_t takeZeroedBlock();
+  void addOwner(int32_t block);
+  void removeOwner(int32_t block);
+  void evictOldest();
+  ::llmir::Status checkStateRoom(int64_t count) const;
+  int32_t takeStateSlot();
+  void dropOldestCheckpoint();
+  void keepState(const Sequence &sequence, int32_t lastBlock);
+  std::vector<int32_t> findPrefix(::llmir::Span<const int32_t> tokens,
+                                  uint64_t salt) const;
   void copyBlock(int32_t from, int32_t to);
   void zeroBlock(int32_t block);
   void zeroTail(int32_t block, int64_t firstToken);
@@ -359,6 +443,9 @@ private:
   std::vector<int32_t> plannedBlocks; ///< The blocks with planned copies.
   uint64_t stamp = 0;
   StatePool statePool;
+  PrefixTree prefixes; ///< One owner of each of its blocks.
+  int64_t lookedUpTokens = 0, foundTokens = 0;
+  int64_t evictedBlocks = 0, copiedBlocks = 0;
   std::unordered_map<SequenceId, Sequence> sequences;
 };
 

@@ -1,0 +1,151 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Serves many requests at once: each step of the model computes the next tokens
+// of as many of them as fit (continuous batching).
+//
+//   Expected<std::unique_ptr<Engine>> engine =
+//       Engine::create(std::move(executor), {});
+//   Request request;
+//   request.prompt = ids;
+//   request.maxTokens = 100;
+//   (*engine)->submit(std::move(request), [](const RequestUpdate &update)
+//   {...});
+//
+// One thread decides, by planStep(), what each step computes, runs it, and
+// reports. A request's tokens do not depend on the others: they are the same
+// bits alone, in any company, and after a preemption.
+//
+// Prefixes that requests have in common are computed once (PagedKVCache).
+//
+// All functions may be called from any thread, also from within callbacks,
+// except the destructor.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_SERVING_ENGINE_H
+#define LLMIR_SERVING_ENGINE_H
+
+#include "llmir/Runtime/Executor.h"
+#include "llmir/Serving/Generator.h"
+#include "llmir/Support/Sampler.h"
+#include "llmir/Support/Status.h"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace llmir {
+
+using RequestId = int64_t;
+
+/// A request for one or more continuations of a prompt.
+struct Request {
+  std::vector<int32_t> prompt; ///< At least one token.
+  SamplingParams sampling;
+  /// The number of continuations, which share the prompt's keys and values. The
+  /// seed of continuation i is that of `sampling` plus i.
+  int64_t count = 1;
+  /// Tokens to generate; -1 = until an end token or the context's end.
+  int64_t maxTokens = -1;
+  /// Tokens to generate before end tokens may be chosen.
+  int64_t minTokens = 0;
+  bool ignoreEos = false; ///< Continue after the model's end tokens.
+  /// Further end tokens.
+  std::vector<int32_t> stopTokens;
+  int64_t priority = 0; ///< Requests with lower values are served first.
+  /// Only requests with the same salt share prefixes.
+  uint64_t salt = 0;
+  /// When to give up (finish reason "timeout").
+  std::optional<std::chrono::steady_clock::time_point> deadline;
+};
+
+/// What is new about one continuation of a request.
+struct RequestUpdate {
+  RequestId request = 0;
+  int64_t index = 0;          ///< Of the continuation.
+  Span<const int32_t> tokens; ///< Valid during the call.
+  /// Set in the last update of the continuation.
+  std::optional<FinishReason> finishReason;
+  /// With FinishReason::Error.
+  Status failure;
+  int64_t promptTokens = 0;
+  int64_t cachedTokens = 0; ///< Of the prompt, at its first start.
+  int64_t generatedTokens = 0;
+};
+
+/// Called by the engine's thread; must not block.
+using RequestCallback = std::function<void(const RequestUpdate &)>;
+
+struct EngineOptions {
+  /// Requests and prompt tokens that may wait; more are refused.
+  int64_t maxWaitingRequests = 1024;
+  int64_t maxWaitingTokens = int64_t(1) << 20;
+  /// Sequences that run at once; 0 = as many as a step has rows of logits, and
+  /// slots for states.
+  int64_t maxRunning = 0;
+  /// See SchedulerLimits.
+  int64_t promptTokensBesideDecoding = 0;
+};
+
+struct EngineStatistics {
+  int64_t waiting = 0, running = 0; ///< Sequences.
+  int64_t waitingTokens = 0;        ///< Of their prompts.
+  int64_t steps = 0;
+  int64_t promptTokens = 0; ///< Of finished and current requests.
+  int64_t generatedTokens = 0;
+  int64_t preemptions = 0;
+  int64_t finished = 0; ///< Continuations, for whatever reason.
+  mlir::llm::runtime::CacheStatistics cache;
+};
+
+class Engine {
+public:
+  /// Takes over the executor, whose cache should keep prefixes
+  /// (ExecutorOptions::keepsPrefixes). Fails with InvalidArgument for options
+  /// out of range, and for models that generate no text.
+  static Expected<std::unique_ptr<Engine>>
+  create(std::unique_ptr<Executor> executor, const EngineOptions &options = {});
+
+  /// Cancels all requests, which are reported, and ends the thread.
+  ~Engine();
+  Engine(const Engine &) = delete;
+  Engine &operator=(const Engine &) = delete;
+
+  /// Adds a request. `callback` is called for each continuation until its
+  /// finish reason has been reported. Fails with InvalidArgument or OutOfRange
+  /// for requests that cannot be served, and with ResourceExhausted while too
+  /// many wait or after drain().
+  Expected<RequestId> submit(Request request, RequestCallback callback);
+
+  /// Ends a request before the next step (finish reason "cancelled"). Requests
+  /// that have finished are ignored.
+  void cancel(RequestId request);
+
+  /// Accepts no more requests, and returns when all others have finished. Must
+  /// not be called from a callback.
+  void drain();
+
+  /// As of the last step.
+  EngineStatistics statistics() const;
+
+  const ArtifactInfo &info() const;
+  int64_t contextLength() const;
+
+private:
+  struct State;
+  explicit Engine(std::unique_ptr<State> state);
+  std::unique_ptr<State> state;
+};
+
+} // namespace llmir
+
+#endif // LLMIR_SERVING_ENGINE_H

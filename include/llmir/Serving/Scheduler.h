@@ -1,0 +1,89 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Decides what the next step of an engine computes. A pure function of the
+// state that it is given, so that it can be tested and simulated without a
+// model.
+//
+// Sequences are served in order of priority, then of arrival. Sequences that
+// need one token come first, then the prompts that have been started, in
+// chunks, then new sequences, as long as tokens, rows of logits and blocks
+// suffice. A sequence that does not fit keeps the ones after it waiting, so
+// that long prompts do not starve.
+//
+// If a running sequence needs a block and none is available, another one is
+// preempted: its blocks are released and its tokens are computed again later.
+// The victim is the last in priority, and of those with that priority the one
+// with the fewest computed tokens, among the sequences that come later in the
+// order. A sequence without victims gives up its own blocks; since nothing that
+// came later starts before it, it is served as soon as it fits.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_SERVING_SCHEDULER_H
+#define LLMIR_SERVING_SCHEDULER_H
+
+#include "llmir/Support/Span.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace llmir {
+
+/// A sequence as the scheduler sees it.
+struct SchedulableSequence {
+  int64_t priority = 0; ///< Lower values are served first.
+  int64_t arrival = 0;  ///< Order of submission.
+  bool isRunning = false;
+  /// Known tokens, of the prompt and generated. More than `computed`.
+  int64_t tokens = 0;
+  /// Tokens in the cache; of a sequence that does not run, those of the prefix
+  /// with which it would start.
+  int64_t computed = 0;
+  /// If it runs: the blocks that become available if it is preempted.
+  int64_t ownBlocks = 0;
+  /// If it runs: its last block is shared, so that the next token copies it.
+  bool copiesLastBlock = false;
+  /// If it does not run: the blocks of its prefix that no sequence uses, which
+  /// are available until it starts.
+  int64_t idleBlocks = 0;
+};
+
+struct SchedulerLimits {
+  int64_t tokensPerStep = 0;    ///< At least 1.
+  int64_t runningSequences = 0; ///< At least 1; at most the rows of logits.
+  int64_t blockSize = 0;        ///< Tokens per block.
+  /// Tokens of prompts in a step that also decodes: they delay the sequences
+  /// that receive text. 0 = no limit but tokensPerStep.
+  int64_t promptTokensBesideDecoding = 0;
+};
+
+/// A sequence's part of a step.
+struct ScheduledPart {
+  int64_t sequence = 0; ///< Index into the sequences.
+  int64_t tokens = 0;   ///< The next ones that are not computed, at least 1.
+};
+
+/// What to do, in this order; indices into the sequences.
+struct StepPlan {
+  std::vector<int64_t> preempted; ///< Release their blocks.
+  /// Cannot proceed, though no other sequence uses blocks: the pool is too
+  /// small for them.
+  std::vector<int64_t> tooLarge;
+  std::vector<int64_t> started;     ///< Give them their prefixes.
+  std::vector<ScheduledPart> parts; ///< The step; empty if there is nothing.
+};
+
+/// Plans the next step. `availableBlocks`: those that are free or can be
+/// evicted.
+StepPlan planStep(Span<const SchedulableSequence> sequences,
+                  const SchedulerLimits &limits, int64_t availableBlocks);
+
+} // namespace llmir
+
+#endif // LLMIR_SERVING_SCHEDULER_H

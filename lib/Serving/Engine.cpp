@@ -1,0 +1,507 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Serving/Engine.h"
+#include "Continuation.h"
+#include "llmir/Serving/Scheduler.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <unordered_set>
+
+namespace llmir {
+
+using Clock = std::chrono::steady_clock;
+using ContinuationPtr = std::unique_ptr<Continuation>;
+
+/// Sequences that wait and are not among the first ones cannot start in the
+/// next step: the scheduler does not look at them.
+static constexpr size_t waitingToConsider = 16;
+
+struct Engine::State {
+  State(std::unique_ptr<Executor> executor, const EngineOptions &options);
+
+  //===--- Any thread, with the mutex ----------------------------------------//
+  mutable std::mutex mutex;
+  std::condition_variable wakesThread, wakesDrain;
+  std::deque<std::shared_ptr<const AcceptedRequest>> inbox;
+  std::unordered_set<RequestId> cancelled;
+  bool isClosed = false, isEnding = false, isIdle = true;
+  RequestId nextRequest = 1;
+  EngineStatistics published;
+
+  Status checkQueue(const Request &request) const;
+
+  //===--- Constant ----------------------------------------------------------//
+  const std::unique_ptr<Executor> executor;
+  const EngineOptions options;
+  SchedulerLimits limits;
+  int64_t contextLength = 0;
+
+  Status checkRequest(const Request &request) const;
+
+  //===--- The engine's thread -----------------------------------------------//
+  /// Running ones and waiting ones; not in order.
+  std::vector<ContinuationPtr> continuations;
+  SequenceId nextSequence = 1;
+  EngineStatistics counts;
+  std::thread thread;
+
+  void serve();
+  bool receive();
+  void finish(Continuation &continuation, FinishReason reason,
+              int64_t newTokens = 0, const Status &failure = Status::ok());
+  void finishAll(FinishReason reason);
+  void expire(const std::unordered_set<RequestId> &unwanted);
+  void removeFinished();
+  void release(Continuation &continuation);
+  std::vector<Continuation *> candidates() const;
+  void runNextStep();
+  void start(Continuation &continuation);
+  int64_t wholeBlocksFirst(const Continuation &continuation,
+                           int64_t count) const;
+  void compute(const std::vector<std::pair<Continuation *, int64_t>> &parts);
+  void share(Continuation &continuation);
+  void fork(Continuation &leader, Span<const float> logits);
+  void advance(Continuation &continuation, Span<const float> logits);
+  void publish();
+};
+
+//===----------------------------------------------------------------------===//
+// Requests
+//===----------------------------------------------------------------------===//
+
+Engine::State::State(std::unique_ptr<Executor> given,
+                     const EngineOptions &options)
+    : executor(std::move(given)), options(options) {
+  const PagedKVCache &cache = executor->cache();
+  limits.tokensPerStep = executor->tokenBudget();
+  limits.blockSize = cache.getBlockSize();
+  limits.promptTokensBesideDecoding = options.promptTokensBesideDecoding;
+  limits.runningSequences =
+      std::min(executor->maxLogitRows(), executor->tokenBudget());
+  if (!cache.states().isEmpty())
+    limits.runningSequences =
+        std::min(limits.runningSequences, cache.states().geometry().slots);
+  if (options.maxRunning > 0)
+    limits.runningSequences =
+        std::min(limits.runningSequences, options.maxRunning);
+  contextLength = std::min(executor->contextLength(),
+                           cache.blocks().numBlocks() * limits.blockSize);
+}
+
+static Status refuse(const std::string &cause, const std::string &advice) {
+  return Status(StatusCode::InvalidArgument, cause, advice);
+}
+
+Status Engine::State::checkRequest(const Request &request) const {
+  LLMIR_RETURN_IF_ERROR(validateSamplingParams(request.sampling));
+  if (request.prompt.empty())
+    return refuse("the prompt has no tokens", "give at least one token");
+  const int64_t vocabulary = executor->info().vocabSize;
+  for (int32_t token : request.prompt)
+    if (token < 0 || token >= vocabulary)
+      return refuse("token id " + std::to_string(token) +
+                        " is not in the vocabulary of " +
+                        std::to_string(vocabulary),
+                    "use ids from 0 to " + std::to_string(vocabulary - 1));
+  const auto length = static_cast<int64_t>(request.prompt.size());
+  if (length > contextLength)
+    return Status(StatusCode::OutOfRange,
+                  "the prompt has " + std::to_string(length) +
+                      " tokens; the context is " +
+                      std::to_string(contextLength),
+                  "shorten the prompt, or use a larger context");
+  if (request.count < 1 || request.count > limits.runningSequences)
+    return refuse(std::to_string(request.count) + " continuations",
+                  "give a number from 1 to " +
+                      std::to_string(limits.runningSequences));
+  if (request.maxTokens < -1 || request.maxTokens == 0)
+    return refuse("the number of tokens to generate is " +
+                      std::to_string(request.maxTokens),
+                  "give a number from 1, or -1 for no limit");
+  if (request.minTokens < 0 ||
+      (request.maxTokens > 0 && request.minTokens > request.maxTokens))
+    return refuse("at least " + std::to_string(request.minTokens) + " of " +
+                      std::to_string(request.maxTokens) + " tokens",
+                  "give a number from 0 to the greatest number of tokens");
+  return Status::ok();
+}
+
+Status Engine::State::checkQueue(const Request &request) const {
+  if (isClosed)
+    return Status(StatusCode::ResourceExhausted,
+                  "the engine accepts no more requests");
+  // The inbox has not been seen by the thread.
+  auto waiting = published.waiting + static_cast<int64_t>(inbox.size());
+  auto tokens =
+      published.waitingTokens + static_cast<int64_t>(request.prompt.size());
+  for (const auto &accepted : inbox)
+    tokens += static_cast<int64_t>(accepted->request.prompt.size());
+  if (waiting < options.maxWaitingRequests &&
+      tokens <= options.maxWaitingTokens)
+    return Status::ok();
+  return Status(StatusCode::ResourceExhausted,
+                std::to_string(waiting) + " requests with " +
+                    std::to_string(tokens) + " tokens are waiting",
+                "try again later");
+}
+
+Expected<std::unique_ptr<Engine>>
+Engine::create(std::unique_ptr<Executor> executor,
+               const EngineOptions &options) {
+  if (executor->info().pooling != Pooling::None)
+    return refuse("'" + executor->info().modelName +
+                      "' is an embedding model, which generates no text",
+                  "use an Embedder");
+  if (options.maxWaitingRequests < 1 || options.maxWaitingTokens < 1 ||
+      options.maxRunning < 0 || options.promptTokensBesideDecoding < 0)
+    return refuse("a limit of the engine is out of range",
+                  "give positive limits");
+  return std::unique_ptr<Engine>(
+      new Engine(std::make_unique<State>(std::move(executor), options)));
+}
+
+Engine::Engine(std::unique_ptr<State> made) : state(std::move(made)) {
+  state->publish();
+  state->thread = std::thread([this] { state->serve(); });
+}
+
+Engine::~Engine() {
+  {
+    std::lock_guard<std::mutex> lock(state->mutex);
+    state->isClosed = state->isEnding = true;
+  }
+  state->wakesThread.notify_one();
+  state->thread.join();
+}
+
+Expected<RequestId> Engine::submit(Request request, RequestCallback callback) {
+  LLMIR_RETURN_IF_ERROR(state->checkRequest(request));
+  auto accepted = std::make_shared<AcceptedRequest>();
+  RequestId id = 0;
+  {
+    std::lock_guard<std::mutex> lock(state->mutex);
+    LLMIR_RETURN_IF_ERROR(state->checkQueue(request));
+    id = accepted->id = state->nextRequest++;
+    accepted->request = std::move(request);
+    accepted->callback = std::move(callback);
+    state->inbox.push_back(std::move(accepted));
+    state->isIdle = false;
+  }
+  state->wakesThread.notify_one();
+  return id;
+}
+
+void Engine::cancel(RequestId request) {
+  std::lock_guard<std::mutex> lock(state->mutex);
+  state->cancelled.insert(request);
+}
+
+void Engine::drain() {
+  std::unique_lock<std::mutex> lock(state->mutex);
+  state->isClosed = true;
+  state->wakesDrain.wait(lock, [&] { return state->isIdle; });
+}
+
+EngineStatistics Engine::statistics() const {
+  std::lock_guard<std::mutex> lock(state->mutex);
+  return state->published;
+}
+
+const ArtifactInfo &Engine::info() const { return state->executor->info(); }
+int64_t Engine::contextLength() const { return state->contextLength; }
+
+//===----------------------------------------------------------------------===//
+// The thread
+//===----------------------------------------------------------------------===//
+
+void Engine::State::serve() {
+  while (receive()) {
+    if (!continuations.empty())
+      runNextStep();
+    removeFinished();
+    publish();
+  }
+  finishAll(FinishReason::Cancelled);
+  removeFinished();
+  publish();
+}
+
+/// Takes new and cancelled requests; waits for some if there is nothing to do.
+/// False: the engine ends.
+bool Engine::State::receive() {
+  std::unordered_set<RequestId> unwanted;
+  {
+    std::unique_lock<std::mutex> lock(mutex);
+    if (continuations.empty() && inbox.empty() && !isEnding) {
+      isIdle = true;
+      cancelled.clear();
+      wakesDrain.notify_all();
+      wakesThread.wait(lock, [&] { return isEnding || !inbox.empty(); });
+    }
+    for (; !inbox.empty(); inbox.pop_front())
+      continuations.push_back(std::make_unique<Continuation>(
+          std::move(inbox.front()), 0, nextSequence++));
+    unwanted.swap(cancelled);
+    if (isEnding)
+      return false;
+  }
+  expire(unwanted);
+  removeFinished();
+  return true;
+}
+
+void Engine::State::publish() {
+  counts.waiting = counts.running = counts.waitingTokens = 0;
+  for (const ContinuationPtr &continuation : continuations) {
+    ++(continuation->isRunning ? counts.running : counts.waiting);
+    if (!continuation->isRunning)
+      counts.waitingTokens += continuation->promptTokens();
+  }
+  counts.cache = executor->cache().statistics();
+  std::lock_guard<std::mutex> lock(mutex);
+  published = counts;
+}
+
+//===----------------------------------------------------------------------===//
+// Ends
+//===----------------------------------------------------------------------===//
+
+void Engine::State::release(Continuation &continuation) {
+  if (continuation.isRunning) // It exists, so this succeeds.
+    (void)executor->cache().freeSequence(continuation.sequence);
+  continuation.isRunning = false;
+  continuation.computed = continuation.sharedTokens = 0;
+}
+
+/// Ends a continuation, and those that would have been its forks. Blocks are
+/// released before the end is reported.
+void Engine::State::finish(Continuation &continuation, FinishReason reason,
+                           int64_t newTokens, const Status &failure) {
+  release(continuation);
+  continuation.hasFinished = true;
+  ++counts.finished;
+  const bool leads = continuation.leads();
+  continuation.report(newTokens, reason, failure);
+  for (int64_t index = 1; leads && index < continuation.request().count;
+       ++index) {
+    ++counts.finished;
+    Continuation(continuation.accepted, index, -1).report(0, reason, failure);
+  }
+}
+
+void Engine::State::finishAll(FinishReason reason) {
+  for (const ContinuationPtr &continuation : continuations)
+    if (!continuation->hasFinished)
+      finish(*continuation, reason);
+}
+
+void Engine::State::expire(const std::unordered_set<RequestId> &unwanted) {
+  const Clock::time_point now = Clock::now();
+  for (const ContinuationPtr &continuation : continuations)
+    if (unwanted.count(continuation->accepted->id))
+      finish(*continuation, FinishReason::Cancelled);
+    else if (continuation->request().deadline &&
+             *continuation->request().deadline <= now)
+      finish(*continuation, FinishReason::Timeout);
+}
+
+void Engine::State::removeFinished() {
+  continuations.erase(std::remove_if(continuations.begin(), continuations.end(),
+                                     [](const ContinuationPtr &continuation) {
+                                       return continuation->hasFinished;
+                                     }),
+                      continuations.end());
+}
+
+//===----------------------------------------------------------------------===//
+// A step
+//===----------------------------------------------------------------------===//
+
+/// All running sequences and the first of those that wait.
+std::vector<Continuation *> Engine::State::candidates() const {
+  std::vector<Continuation *> running, waiting;
+  for (const ContinuationPtr &continuation : continuations)
+    (continuation->isRunning ? running : waiting).push_back(continuation.get());
+  const size_t count = std::min(waiting.size(), waitingToConsider);
+  std::partial_sort(
+      waiting.begin(), waiting.begin() + static_cast<ptrdiff_t>(count),
+      waiting.end(), [](const Continuation *a, const Continuation *b) {
+        return a->request().priority != b->request().priority
+                   ? a->request().priority < b->request().priority
+                   : a->sequence < b->sequence;
+      });
+  running.insert(running.end(), waiting.begin(),
+                 waiting.begin() + static_cast<ptrdiff_t>(count));
+  return running;
+}
+
+void Engine::State::runNextStep() {
+  const PagedKVCache &cache = executor->cache();
+  const std::vector<Continuation *> known = candidates();
+  std::vector<SchedulableSequence> schedulable;
+  for (const Continuation *continuation : known)
+    schedulable.push_back(continuation->schedulable(cache));
+  const StepPlan plan = planStep(schedulable, limits, cache.numAvailable());
+  auto at = [&](int64_t index) -> Continuation & {
+    return *known[static_cast<size_t>(index)];
+  };
+  for (int64_t index : plan.preempted) {
+    release(at(index));
+    ++counts.preemptions;
+  }
+  for (int64_t index : plan.tooLarge)
+    finish(at(index), FinishReason::Error, 0,
+           Status(StatusCode::ResourceExhausted,
+                  "the KV cache of " +
+                      std::to_string(cache.blocks().numBlocks()) +
+                      " blocks has no room for a sequence of " +
+                      std::to_string(at(index).numTokens()) + " tokens",
+                  "give the cache more blocks"));
+  for (int64_t index : plan.started)
+    start(at(index));
+  std::vector<std::pair<Continuation *, int64_t>> parts;
+  for (const ScheduledPart &part : plan.parts)
+    if (Continuation &continuation = at(part.sequence); continuation.isRunning)
+      parts.push_back(
+          {&continuation, wholeBlocksFirst(continuation, part.tokens)});
+  if (!parts.empty())
+    compute(parts);
+}
+
+/// Creates the sequence in the cache. A failure, which the plan should have
+/// excluded, ends the continuation.
+void Engine::State::start(Continuation &continuation) {
+  const std::vector<int32_t> &tokens = continuation.tokens;
+  Expected<int64_t> cached = executor->cache().createSequence(
+      continuation.sequence,
+      Span<const int32_t>(tokens.data(), tokens.size() - 1),
+      continuation.request().salt);
+  if (!cached) {
+    finish(continuation, FinishReason::Error, 0, cached.status());
+    return;
+  }
+  continuation.isRunning = true;
+  continuation.computed = continuation.sharedTokens = *cached;
+  if (!continuation.cachedTokens)
+    continuation.cachedTokens = *cached;
+}
+
+/// If layers keep a state, the part ends where the last full block before the
+/// end does, so that the state there can be kept.
+int64_t Engine::State::wholeBlocksFirst(const Continuation &continuation,
+                                        int64_t count) const {
+  const int64_t end =
+      (continuation.numTokens() - 1) / limits.blockSize * limits.blockSize;
+  const bool isSplit = !executor->cache().states().isEmpty() &&
+                       continuation.computed < end &&
+                       continuation.computed + count > end;
+  return isSplit ? end - continuation.computed : count;
+}
+
+void Engine::State::compute(
+    const std::vector<std::pair<Continuation *, int64_t>> &parts) {
+  std::vector<SequenceStep> batch;
+  for (const auto &[continuation, count] : parts) {
+    SequenceStep step;
+    step.sequence = continuation->sequence;
+    step.tokens = Span<const int32_t>(continuation->tokens.data() +
+                                          continuation->computed,
+                                      static_cast<size_t>(count));
+    const bool isLast =
+        continuation->computed + count == continuation->numTokens();
+    step.want = isLast ? WantLogits::Last : WantLogits::None;
+    batch.push_back(step);
+  }
+  Expected<StepLogits> logits = executor->step(batch);
+  ++counts.steps;
+  int64_t row = 0;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    Continuation &continuation = *parts[i].first;
+    if (!logits) {
+      finish(continuation, FinishReason::Error, 0, logits.status());
+      continue;
+    }
+    continuation.computed += parts[i].second;
+    share(continuation);
+    if (continuation.generatedTokens() == 0)
+      counts.promptTokens += parts[i].second;
+    if (batch[i].want == WantLogits::None)
+      continue;
+    const Span<const float> values = logits->row(row++);
+    if (continuation.leads())
+      fork(continuation, values);
+    advance(continuation, values);
+  }
+}
+
+/// Offers new full blocks to other sequences, if the cache keeps them.
+void Engine::State::share(Continuation &continuation) {
+  const int64_t whole =
+      continuation.computed / limits.blockSize * limits.blockSize;
+  if (whole == continuation.sharedTokens)
+    return;
+  continuation.sharedTokens = whole;
+  // Fails only if the cache keeps no prefixes.
+  (void)executor->cache().share(
+      continuation.sequence,
+      Span<const int32_t>(continuation.tokens.data(),
+                          static_cast<size_t>(continuation.computed)),
+      continuation.request().salt);
+}
+
+/// Creates the other continuations of a request whose prompt has been computed;
+/// they choose their first tokens from the same logits. Where the cache has no
+/// room for a fork, the continuation computes the prompt itself later.
+void Engine::State::fork(Continuation &leader, Span<const float> logits) {
+  leader.hasForked = true;
+  auto running = std::count_if(
+      continuations.begin(), continuations.end(),
+      [](const ContinuationPtr &each) { return each->isRunning; });
+  for (int64_t index = 1; index < leader.request().count; ++index) {
+    continuations.push_back(
+        std::make_unique<Continuation>(leader.accepted, index, nextSequence++));
+    Continuation &added = *continuations.back();
+    added.cachedTokens = leader.cachedTokens;
+    if (running == limits.runningSequences ||
+        !executor->cache().fork(leader.sequence, added.sequence))
+      continue;
+    ++running;
+    added.isRunning = true;
+    added.computed = leader.computed;
+    added.sharedTokens = leader.sharedTokens;
+    advance(added, logits);
+  }
+}
+
+/// Adds the token that follows from the logits, and reports it.
+void Engine::State::advance(Continuation &continuation,
+                            Span<const float> logits) {
+  if (hasNaN(logits)) {
+    finish(continuation, FinishReason::Error, 0,
+           Status(StatusCode::Internal,
+                  "the logits after token " +
+                      std::to_string(continuation.numTokens()) + " contain NaN",
+                  "check the model with 'llmir perplexity'"));
+    return;
+  }
+  const std::optional<FinishReason> reason =
+      continuation.addToken(logits, executor->info().eosTokens, contextLength);
+  ++counts.generatedTokens;
+  if (reason)
+    finish(continuation, *reason, 1);
+  else
+    continuation.report(1, std::nullopt);
+}
+
+} // namespace llmir

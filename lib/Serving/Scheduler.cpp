@@ -1,0 +1,186 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Serving/Scheduler.h"
+
+#include <algorithm>
+
+namespace llmir {
+
+namespace {
+class Planner {
+public:
+  Planner(Span<const SchedulableSequence> sequences,
+          const SchedulerLimits &limits, int64_t availableBlocks)
+      : sequences(sequences), limits(limits), available(availableBlocks),
+        tokensLeft(limits.tokensPerStep) {}
+
+  StepPlan plan();
+
+private:
+  const SchedulableSequence &at(int64_t index) const {
+    return sequences[static_cast<size_t>(index)];
+  }
+  int64_t blocksFor(int64_t tokens) const {
+    return (tokens + limits.blockSize - 1) / limits.blockSize;
+  }
+  int64_t growth(const SchedulableSequence &sequence, int64_t tokens) const {
+    return blocksFor(sequence.computed + tokens) -
+           blocksFor(sequence.computed) + sequence.copiesLastBlock;
+  }
+  bool precedes(int64_t a, int64_t b) const;
+  bool isBetterVictim(int64_t a, int64_t b) const;
+  bool makeRoom(size_t place, int64_t blocks);
+  void schedule(size_t place, int64_t tokens);
+  void continueRunning(bool decoding);
+  void reservePrompts();
+  void startWaiting();
+
+  Span<const SchedulableSequence> sequences;
+  const SchedulerLimits &limits;
+  int64_t available, tokensLeft;
+  /// Tokens of prompts that this step may still compute.
+  int64_t promptTokensLeft = 0;
+  /// Sequences in the order of service; those that run and are not yet part of
+  /// the step can be preempted.
+  std::vector<int64_t> running, waiting;
+  std::vector<bool> isSettled; ///< [place in running]
+  StepPlan result;
+};
+} // namespace
+
+bool Planner::precedes(int64_t a, int64_t b) const {
+  return at(a).priority != at(b).priority ? at(a).priority < at(b).priority
+                                          : at(a).arrival < at(b).arrival;
+}
+
+bool Planner::isBetterVictim(int64_t a, int64_t b) const {
+  if (at(a).priority != at(b).priority)
+    return at(a).priority > at(b).priority;
+  if (at(a).computed != at(b).computed)
+    return at(a).computed < at(b).computed;
+  return at(a).arrival > at(b).arrival;
+}
+
+/// Preempts later sequences until `blocks` are available for the one at
+/// `place`; if that is not enough, that one is preempted, or is too large if it
+/// is the only one.
+bool Planner::makeRoom(size_t place, int64_t blocks) {
+  while (blocks > available) {
+    size_t victim = place;
+    for (size_t i = place + 1; i < running.size(); ++i)
+      if (!isSettled[i] &&
+          (victim == place || isBetterVictim(running[i], running[victim])))
+        victim = i;
+    available += at(running[victim]).ownBlocks;
+    isSettled[victim] = true;
+    if (victim == place) {
+      if (place > 0 || !result.parts.empty())
+        result.preempted.push_back(running[place]);
+      else if (result.preempted.empty())
+        result.tooLarge.push_back(running[place]);
+      // Otherwise, the victims' blocks may be more than those counted, which
+      // the next plan knows.
+      return false;
+    }
+    result.preempted.push_back(running[victim]);
+  }
+  return true;
+}
+
+void Planner::schedule(size_t place, int64_t tokens) {
+  const SchedulableSequence &sequence = at(running[place]);
+  if (tokens < 1 || !makeRoom(place, growth(sequence, tokens)))
+    return;
+  available -= growth(sequence, tokens);
+  tokensLeft -= tokens;
+  isSettled[place] = true;
+  result.parts.push_back({running[place], tokens});
+}
+
+void Planner::continueRunning(bool decoding) {
+  for (size_t place = 0; place < running.size(); ++place) {
+    const int64_t missing =
+        at(running[place]).tokens - at(running[place]).computed;
+    if (isSettled[place] || (missing == 1) != decoding)
+      continue;
+    const int64_t before = tokensLeft;
+    schedule(place, std::min(missing, decoding ? tokensLeft
+                                               : std::min(tokensLeft,
+                                                          promptTokensLeft)));
+    promptTokensLeft -= decoding ? 0 : before - tokensLeft;
+  }
+}
+
+/// Prompts that have been started were promised their blocks.
+void Planner::reservePrompts() {
+  for (const ScheduledPart &part : result.parts) {
+    const SchedulableSequence &sequence = at(part.sequence);
+    available -=
+        blocksFor(sequence.tokens) - blocksFor(sequence.computed + part.tokens);
+  }
+  for (size_t place = 0; place < running.size(); ++place)
+    if (!isSettled[place])
+      available -= blocksFor(at(running[place]).tokens) -
+                   blocksFor(at(running[place]).computed);
+}
+
+/// A sequence starts only if all its tokens have room, and each running one has
+/// another block to grow into: otherwise it would be preempted soon.
+void Planner::startWaiting() {
+  auto numRunning = static_cast<int64_t>(running.size());
+  for (int64_t index : waiting) {
+    const SchedulableSequence &sequence = at(index);
+    const int64_t needed = blocksFor(sequence.tokens) -
+                           blocksFor(sequence.computed) + sequence.idleBlocks;
+    if (needed + numRunning > available) {
+      if (numRunning == 0)
+        result.tooLarge.push_back(index);
+      return;
+    }
+    const int64_t tokens = std::min(
+        {sequence.tokens - sequence.computed, tokensLeft, promptTokensLeft});
+    if (tokens < 1 || numRunning == limits.runningSequences)
+      return;
+    result.started.push_back(index);
+    result.parts.push_back({index, tokens});
+    available -= needed;
+    tokensLeft -= tokens;
+    promptTokensLeft -= tokens;
+    ++numRunning;
+  }
+}
+
+StepPlan Planner::plan() {
+  for (int64_t i = 0; i < static_cast<int64_t>(sequences.size()); ++i)
+    (at(i).isRunning ? running : waiting).push_back(i);
+  auto inOrder = [&](int64_t a, int64_t b) { return precedes(a, b); };
+  std::sort(running.begin(), running.end(), inOrder);
+  std::sort(waiting.begin(), waiting.end(), inOrder);
+  isSettled.assign(running.size(), false);
+
+  continueRunning(/*decoding=*/true);
+  const bool limitsPrompts =
+      !result.parts.empty() && limits.promptTokensBesideDecoding > 0;
+  promptTokensLeft =
+      limitsPrompts ? std::min(tokensLeft, limits.promptTokensBesideDecoding)
+                    : tokensLeft;
+  continueRunning(/*decoding=*/false);
+  if (result.preempted.empty() && result.tooLarge.empty()) {
+    reservePrompts();
+    startWaiting();
+  }
+  return std::move(result);
+}
+
+StepPlan planStep(Span<const SchedulableSequence> sequences,
+                  const SchedulerLimits &limits, int64_t availableBlocks) {
+  return Planner(sequences, limits, availableBlocks).plan();
+}
+
+} // namespace llmir

@@ -1,0 +1,137 @@
+// RUN: %python %S/batch_models.py --llmir %llmir_bin/llmir --work %t.models bf16 q4_0 gpt2
+// RUN: env LLMIR_BATCH_MODELS=%t.models LLMIR_BATCH_DECODERS="bf16 q4_0 gpt2" llmir-batch-tests --gtest_filter='*EngineInvariance.*'
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// An engine gives a request the tokens that it gets alone, whatever it shares
+// steps, prefixes and blocks with, and though it is preempted. compare.py runs
+// this for all families.
+//
+//===----------------------------------------------------------------------===//
+
+#include "BatchRunner.h"
+
+#include "llmir/Serving/Engine.h"
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <thread>
+
+using namespace llmir;
+using namespace llmir::test;
+
+namespace {
+using Continuations = std::map<std::pair<RequestId, int64_t>, TokenIds>;
+
+class EngineInvariance : public BatchTest {
+protected:
+  std::unique_ptr<Executor> open(int64_t blocks, bool keepsPrefixes) {
+    ExecutorOptions options;
+    options.threads = std::get<1>(GetParam());
+    options.kvBlocks = blocks;
+    options.keepsPrefixes = keepsPrefixes;
+    options.guardPages = true;
+    return openExecutor(std::get<0>(GetParam()), options);
+  }
+};
+
+/// Requests of which several start in the same way; the longest one needs
+/// `longest` tokens.
+std::vector<Request> someRequests(int64_t longest, int64_t vocabulary) {
+  std::vector<Request> requests;
+  for (int64_t i = 0; i < 12; ++i) {
+    Request request;
+    const int64_t shared = longest / 2 - i % 4 * 3;
+    for (int64_t t = 0; t < shared; ++t)
+      request.prompt.push_back(
+          static_cast<int32_t>((t * t + 3 * t + i % 2) % vocabulary));
+    for (int64_t t = 0; t <= i; ++t)
+      request.prompt.push_back(
+          static_cast<int32_t>((i * 7 + t * 5) % vocabulary));
+    request.maxTokens =
+        i % 3 == 0 ? longest - static_cast<int64_t>(request.prompt.size())
+                   : 5 + i;
+    request.ignoreEos = true;
+    request.sampling.temperature = i % 4 == 0 ? 0 : 1.2;
+    request.sampling.seed = static_cast<uint64_t>(i);
+    request.sampling.repetitionPenalty = i % 4 == 1 ? 1.1 : 1;
+    request.count = i % 5 == 4 ? 3 : 1;
+    requests.push_back(std::move(request));
+  }
+  return requests;
+}
+
+/// What each continuation is alone, without an engine.
+Continuations alone(Executor &executor, const std::vector<Request> &requests) {
+  Continuations result;
+  for (size_t i = 0; i < requests.size(); ++i)
+    for (int64_t index = 0; index < requests[i].count; ++index) {
+      GenerateOptions options;
+      options.sampling = requests[i].sampling;
+      options.sampling.seed += static_cast<uint64_t>(index);
+      options.maxTokens = requests[i].maxTokens;
+      options.ignoreEos = true;
+      auto generated = generate(executor, requests[i].prompt, options);
+      EXPECT_TRUE(generated) << generated.status().message();
+      if (generated)
+        result[{static_cast<RequestId>(i) + 1, index}] = generated->ids;
+    }
+  return result;
+}
+} // namespace
+
+TEST_P(EngineInvariance, GivesTheTokensOfARequestAlone) {
+  std::unique_ptr<Executor> large = open(64, /*keepsPrefixes=*/false);
+  ASSERT_TRUE(large);
+  const int64_t blockSize = large->info().kvBlockSize;
+  const int64_t longest = std::min<int64_t>(large->contextLength(), 96);
+  const std::vector<Request> requests =
+      someRequests(longest, large->info().vocabSize);
+  const Continuations expected = alone(*large, requests);
+
+  // Hardly more than the longest one needs.
+  std::unique_ptr<Executor> small =
+      open((longest + blockSize - 1) / blockSize + 1, /*keepsPrefixes=*/true);
+  ASSERT_TRUE(small);
+  auto engine = Engine::create(std::move(small));
+  ASSERT_TRUE(engine) << engine.status().message();
+  std::mutex mutex;
+  Continuations got;
+  for (int round = 0; round < 2; ++round) { // The second one finds prefixes.
+    const RequestId first = round * static_cast<RequestId>(requests.size());
+    got.clear();
+    for (const Request &request : requests) {
+      auto id = (*engine)->submit(request, [&](const RequestUpdate &update) {
+        std::lock_guard<std::mutex> lock(mutex);
+        TokenIds &tokens = got[{update.request - first, update.index}];
+        tokens.insert(tokens.end(), update.tokens.begin(), update.tokens.end());
+        EXPECT_TRUE(update.failure) << update.failure.message();
+      });
+      ASSERT_TRUE(id) << id.status().message();
+    }
+    while ((*engine)->statistics().finished <
+           static_cast<int64_t>(expected.size()) * (round + 1))
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::lock_guard<std::mutex> lock(mutex);
+    for (const auto &[continuation, tokens] : expected)
+      EXPECT_EQ(got[continuation], tokens)
+          << "request " << continuation.first << ", continuation "
+          << continuation.second << ", round " << round;
+  }
+  const EngineStatistics counts = (*engine)->statistics();
+  EXPECT_EQ(counts.cache.usedBlocks, 0);
+  EXPECT_GT(counts.cache.foundTokens, 0);
+  EXPECT_GT(counts.preemptions, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Decoders, EngineInvariance,
+                         testing::Combine(testing::ValuesIn(namedDecoders()),
+                                          testing::Values(1, 3)),
+                         BatchTest::nameOf);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EngineInvariance);

@@ -1,0 +1,345 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// llmir batch: answers many requests, one JSON object per line, as many at once
+// as fit.
+//
+//===----------------------------------------------------------------------===//
+
+#include "BatchRequest.h"
+#include "Command.h"
+#include "Console.h"
+#include "LoadedModel.h"
+#include "StandardInput.h"
+
+#include "llmir/Tokenizer/StreamDecoder.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+using namespace llmir;
+using namespace llmir::cli;
+
+namespace {
+
+/// Requests that are read ahead of the model.
+constexpr int64_t mostOutstanding = 512;
+
+struct BatchOptions {
+  ModelRequest model;
+  std::optional<int64_t> maxTokens;
+  SamplingRequest sampling;
+  ExecutionRequest execution;
+  TemplateRequest chatTemplate;
+};
+
+/// The text of one continuation, which grows token by token.
+class ResultText {
+public:
+  ResultText(const Tokenizer *tokenizer, const std::vector<int32_t> &prompt,
+             const std::vector<std::string> &stops)
+      : tokenizer(tokenizer), stops(stops) {
+    if (!tokenizer)
+      return;
+    StreamDecoderOptions style;
+    for (int32_t id : prompt)
+      style.continuesText |= !tokenizer->isSpecial(id);
+    decoder.emplace(*tokenizer, style);
+  }
+
+  /// Adds a token; true if the text now contains one of the stops, before
+  /// which it ends.
+  bool add(int32_t id) {
+    ids.push_back(id);
+    // Some tokenizers decode "</s>" to text even when skipping it.
+    if (!decoder || tokenizer->isSpecial(id))
+      return false;
+    return append(decoder->feed(id));
+  }
+  bool finish() { return decoder && append(decoder->flush()); }
+
+  Json toJson(int64_t index, FinishReason reason) const {
+    return {{"index", index},
+            {"text", tokenizer ? Json(text) : Json(nullptr)},
+            {"ids", ids},
+            {"finish_reason",
+             finishReasonName(hasStopped ? FinishReason::Stop : reason)}};
+  }
+  bool hasStopped = false;
+
+private:
+  bool append(const std::string &piece) {
+    size_t longest = 0;
+    for (const std::string &stop : stops)
+      longest = std::max(longest, stop.size());
+    // A stop may begin in what was there before.
+    const size_t from = text.size() - std::min(text.size(), longest);
+    text += piece;
+    size_t end = std::string::npos;
+    for (const std::string &stop : stops)
+      end = std::min(end, text.find(stop, from));
+    if (end == std::string::npos)
+      return false;
+    text.resize(end);
+    return hasStopped = true;
+  }
+
+  const Tokenizer *tokenizer;
+  const std::vector<std::string> &stops;
+  std::optional<StreamDecoder> decoder;
+  std::string text;
+  std::vector<int32_t> ids;
+};
+
+/// A request that the engine works on.
+struct Outstanding {
+  BatchRequest request;
+  int64_t line = 0;
+  std::vector<ResultText> texts;
+  std::vector<Json> choices; ///< Those that have ended.
+  int64_t cachedTokens = 0, generatedTokens = 0;
+  Status failure;
+};
+
+/// One invocation of `llmir batch`.
+class Batch {
+public:
+  explicit Batch(const BatchOptions &options) : options(options) {}
+  Outcome operator()();
+
+private:
+  Status load();
+  Status readLines();
+  Status submit(const std::string &line, int64_t number);
+  void receive(const std::shared_ptr<Outstanding> &entry,
+               const RequestUpdate &update);
+  void write(const Outstanding &entry);
+  void report(double milliseconds) const;
+
+  const BatchOptions &options;
+  BatchModel model;
+  Request defaults;
+  std::unique_ptr<Engine> engine;
+
+  std::mutex mutex; ///< Of the following.
+  std::condition_variable hasRoom;
+  int64_t outstanding = 0;
+  int64_t answered = 0, failed = 0;
+};
+
+} // namespace
+
+Status Batch::load() {
+  Expected<ResolvedModel> resolved = resolveModel(options.model);
+  if (!resolved)
+    return resolved.takeStatus();
+  ExecutionRequest execution = options.execution;
+  execution.sharesCache = true;
+  Expected<LoadedModel> loaded =
+      loadModel(*resolved, options.model.level, execution);
+  if (!loaded)
+    return loaded.takeStatus();
+  model.artifact = std::move(loaded->artifact);
+  model.tokenizer = std::move(loaded->tokenizer);
+  model.chatTemplate = options.chatTemplate;
+  model.bosToken = loaded->executor->info().bosToken;
+  defaults.sampling =
+      options.sampling.params(loaded->executor->info().generation);
+  defaults.maxTokens = options.maxTokens.value_or(-1);
+  auto created = Engine::create(std::move(loaded->executor));
+  if (!created)
+    return created.takeStatus();
+  engine = std::move(*created);
+  return Status::ok();
+}
+
+/// One line, in ASCII, because some readers treat U+2028 as a line end.
+static void printLine(const Json &object) {
+  printNow(object.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n");
+}
+
+static Json errorOf(const Status &failure) {
+  // JSON readers use the code for files; this is an invalid request.
+  const StatusCode code = failure.code() == StatusCode::InvalidFile
+                              ? StatusCode::InvalidArgument
+                              : failure.code();
+  return {{"code", statusCodeName(code)}, {"message", failure.message()}};
+}
+
+void Batch::write(const Outstanding &entry) {
+  Json object = {{"line", entry.line}};
+  if (!entry.request.id.is_null())
+    object["custom_id"] = entry.request.id;
+  if (entry.failure.isOk()) {
+    std::vector<Json> choices = entry.choices;
+    std::sort(choices.begin(), choices.end(), [](const Json &a, const Json &b) {
+      return a["index"] < b["index"];
+    });
+    object["choices"] = std::move(choices);
+    const auto prompt =
+        static_cast<int64_t>(entry.request.request.prompt.size());
+    object["usage"] = {
+        {"prompt_tokens", prompt},
+        {"completion_tokens", entry.generatedTokens},
+        {"total_tokens", prompt + entry.generatedTokens},
+        {"prompt_tokens_details", {{"cached_tokens", entry.cachedTokens}}}};
+  } else {
+    object["error"] = errorOf(entry.failure);
+  }
+  printLine(object);
+  ++(entry.failure.isOk() ? answered : failed);
+}
+
+/// Called by the engine's thread.
+void Batch::receive(const std::shared_ptr<Outstanding> &entry,
+                    const RequestUpdate &update) {
+  ResultText &text = entry->texts[static_cast<size_t>(update.index)];
+  for (int32_t token : update.tokens)
+    if (!text.hasStopped && text.add(token) && entry->texts.size() == 1)
+      engine->cancel(update.request);
+  if (!update.finishReason)
+    return;
+  if (!text.hasStopped)
+    text.finish();
+  if (!update.failure)
+    entry->failure = update.failure;
+  entry->generatedTokens += update.generatedTokens;
+  entry->cachedTokens = update.cachedTokens;
+  entry->choices.push_back(text.toJson(update.index, *update.finishReason));
+  if (entry->choices.size() < entry->texts.size())
+    return;
+  std::lock_guard<std::mutex> lock(mutex);
+  write(*entry);
+  --outstanding;
+  hasRoom.notify_one();
+}
+
+/// Passes a request to the engine. A request that fails is answered, too.
+Status Batch::submit(const std::string &line, int64_t number) {
+  auto entry = std::make_shared<Outstanding>();
+  entry->line = number;
+  auto answer = [&](Status failure) {
+    entry->failure = std::move(failure);
+    std::lock_guard<std::mutex> lock(mutex);
+    write(*entry);
+    return Status::ok();
+  };
+  const std::string where = "line " + std::to_string(number);
+  Request lineDefaults = defaults;
+  lineDefaults.sampling.seed += static_cast<uint64_t>(number);
+  Expected<BatchRequest> parsed =
+      parseBatchRequest(line, where, lineDefaults, model);
+  if (!parsed)
+    return answer(parsed.takeStatus());
+  entry->request = std::move(*parsed);
+  const Request &request = entry->request.request;
+  const Tokenizer *tokenizer = model.tokenizer ? &*model.tokenizer : nullptr;
+  if (!tokenizer && !entry->request.stop.empty())
+    return answer(Status(StatusCode::InvalidArgument,
+                         where + ": 'stop' needs a tokenizer",
+                         "use stop_token_ids"));
+  // The engine bounds the number of continuations.
+  for (int64_t i = 0; i < std::min<int64_t>(request.count, 65536); ++i)
+    entry->texts.emplace_back(tokenizer, request.prompt, entry->request.stop);
+  {
+    std::unique_lock<std::mutex> lock(mutex);
+    hasRoom.wait(lock, [&] { return outstanding < mostOutstanding; });
+    ++outstanding;
+  }
+  Expected<RequestId> id =
+      engine->submit(request, [this, entry](const RequestUpdate &update) {
+        receive(entry, update);
+      });
+  if (id)
+    return Status::ok();
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    --outstanding;
+  }
+  return answer(std::move(id.takeStatus()).withContext(where));
+}
+
+Status Batch::readLines() {
+  LineReader input;
+  std::string line;
+  for (int64_t number = 1;; ++number) {
+    Expected<bool> any = input.next(line);
+    if (!any)
+      return any.takeStatus();
+    if (!*any)
+      return Status::ok();
+    if (line.find_first_not_of(" \t\r") == std::string::npos)
+      continue;
+    LLMIR_RETURN_IF_ERROR(submit(line, number));
+  }
+}
+
+void Batch::report(double milliseconds) const {
+  const EngineStatistics counts = engine->statistics();
+  std::string line = std::to_string(answered) + " requests answered";
+  if (failed)
+    line += ", " + std::to_string(failed) + " refused";
+  line += " in " + formatNumber(milliseconds / 1000, 1) + " s; " +
+          std::to_string(counts.promptTokens) + " prompt tokens computed";
+  if (counts.cache.foundTokens)
+    line +=
+        ", " + std::to_string(counts.cache.foundTokens) + " found in the cache";
+  line += "; " + std::to_string(counts.generatedTokens) +
+          " tokens generated, " +
+          formatNumber(static_cast<double>(counts.generatedTokens) * 1000 /
+                           std::max(milliseconds, 1e-3),
+                       1) +
+          " tokens/s";
+  if (counts.preemptions)
+    line += "; " + std::to_string(counts.preemptions) + " preemptions";
+  note(line);
+}
+
+Outcome Batch::operator()() {
+  if (Status flags = validateSamplingParams(options.sampling.params({}));
+      !flags)
+    return Outcome::usage(flags.cause(), flags.advice());
+  if (Status loaded = load(); !loaded)
+    return Outcome::ofFlags(loaded);
+  Stopwatch watch;
+  Status read = readLines();
+  engine->drain();
+  report(watch.milliseconds());
+  return read;
+}
+
+void cli::addBatchCommand(CommandLine &line) {
+  auto options = std::make_shared<BatchOptions>();
+  CLI::App &command = line.add(
+      "batch", "Answer many requests from standard input at once",
+      "echo '{\"prompt\": \"In the beginning\", \"max_tokens\": 20}' | llmir "
+      "batch models/demo\n"
+      "  llmir batch ORG/NAME < requests.jsonl > results.jsonl");
+  command.footer(
+      "Reads one JSON object per line: \"prompt\" (a text or token ids) or "
+      "\"messages\",\nand any of custom_id, n, max_tokens, min_tokens, stop, "
+      "stop_token_ids, ignore_eos,\ntemperature, top_k, top_p, min_p, seed, "
+      "repetition_penalty, presence_penalty,\nfrequency_penalty, logit_bias, "
+      "priority, tools, documents and chat_template_kwargs.\nWrites one object "
+      "per line as requests finish: line (the number of the request's\nline), "
+      "choices and usage, or error.\n\n" +
+      command.get_footer());
+  addModelOptions(command, options->model);
+  addOption(command, "-n,--max-tokens", options->maxTokens,
+            "maximum tokens of requests without max_tokens (default: until an "
+            "end token or the context's end)")
+      ->check(atLeast(1));
+  addSamplingOptions(command, options->sampling);
+  addExecutionOptions(command, options->execution);
+  addTemplateOptions(command, options->chatTemplate);
+  line.onRun(command, withModel(options->model.model,
+                                [options] { return Batch(*options)(); }));
+}

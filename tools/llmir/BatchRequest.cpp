@@ -1,0 +1,237 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "BatchRequest.h"
+#include "ModelResolver.h"
+
+#include <limits>
+
+using namespace llmir;
+using namespace llmir::cli;
+
+/// Assigns a read value, or returns its failure.
+#define ASSIGN_OR_RETURN(target, expression)                                   \
+  do {                                                                         \
+    auto value = (expression);                                                 \
+    if (!value)                                                                \
+      return value.takeStatus();                                               \
+    (target) = std::move(*value);                                              \
+  } while (false)
+
+static constexpr int64_t mostTokenId = std::numeric_limits<int32_t>::max();
+
+/// An array of token ids.
+static Expected<std::vector<int32_t>> readIds(const JsonReader &reader,
+                                              const char *key) {
+  std::vector<int32_t> ids;
+  if (!reader.has(key))
+    return ids;
+  Expected<const Json *> array = reader.array(key);
+  if (!array)
+    return array.takeStatus();
+  for (const Json &element : **array) {
+    if (!element.is_number_integer() || element < 0 || element > mostTokenId)
+      return reader.failure(StatusCode::InvalidArgument, key,
+                            "has " + describeJson(element) +
+                                ", which is not a token id",
+                            "give whole numbers from 0");
+    ids.push_back(element.get<int32_t>());
+  }
+  return ids;
+}
+
+/// `stop`: a text, or an array of texts.
+static Expected<std::vector<std::string>> readStops(const JsonReader &reader) {
+  std::vector<std::string> stops;
+  const Json *value = reader.find("stop");
+  if (!value)
+    return stops;
+  const Json list = value->is_array() ? *value : Json::array({*value});
+  for (const Json &element : list) {
+    if (!element.is_string() || element.get_ref<const std::string &>().empty())
+      return reader.unexpected("stop", "a text, or an array of texts");
+    stops.push_back(element.get<std::string>());
+  }
+  return stops;
+}
+
+/// `logit_bias`: an object of token ids and numbers.
+static Status readBias(const JsonReader &reader, SamplingParams &sampling) {
+  const Json *value = reader.find("logit_bias");
+  if (!value)
+    return Status::ok();
+  const auto unexpected = [&] {
+    return reader.unexpected("logit_bias",
+                             "an object of token ids and numbers");
+  };
+  if (!value->is_object())
+    return unexpected();
+  for (const auto &[key, bias] : value->items()) {
+    const bool isId = !key.empty() && key.size() < 10 &&
+                      key.find_first_not_of("0123456789") == std::string::npos;
+    if (!isId || !bias.is_number())
+      return unexpected();
+    sampling.logitBias.push_back({std::stoi(key), bias.get<float>()});
+  }
+  return Status::ok();
+}
+
+static Status readSampling(const JsonReader &reader, SamplingParams &sampling) {
+  ASSIGN_OR_RETURN(sampling.temperature,
+                   reader.numberOr("temperature", sampling.temperature));
+  ASSIGN_OR_RETURN(sampling.topK, reader.integerOr("top_k", sampling.topK, -1));
+  if (sampling.topK == -1) // As in vLLM.
+    sampling.topK = 0;
+  ASSIGN_OR_RETURN(sampling.topP, reader.numberOr("top_p", sampling.topP));
+  ASSIGN_OR_RETURN(sampling.minP, reader.numberOr("min_p", sampling.minP));
+  if (reader.has("seed"))
+    ASSIGN_OR_RETURN(sampling.seed, reader.integer("seed"));
+  ASSIGN_OR_RETURN(
+      sampling.repetitionPenalty,
+      reader.numberOr("repetition_penalty", sampling.repetitionPenalty));
+  ASSIGN_OR_RETURN(
+      sampling.presencePenalty,
+      reader.numberOr("presence_penalty", sampling.presencePenalty));
+  ASSIGN_OR_RETURN(
+      sampling.frequencyPenalty,
+      reader.numberOr("frequency_penalty", sampling.frequencyPenalty));
+  LLMIR_RETURN_IF_ERROR(readBias(reader, sampling));
+  return validateSamplingParams(sampling);
+}
+
+static Expected<std::vector<int32_t>> encodeText(const std::string &text,
+                                                 bool addsSpecialTokens,
+                                                 const std::string &where,
+                                                 const BatchModel &model) {
+  if (!model.tokenizer)
+    return Status(StatusCode::InvalidArgument,
+                  where + ": the model has no tokenizer",
+                  "give the prompt as an array of token ids");
+  EncodeOptions options;
+  options.addSpecialTokens = addsSpecialTokens;
+  auto ids = model.tokenizer->encode(text, options);
+  if (!ids)
+    return ids.takeStatus().withContext(where);
+  if (ids->empty() && model.bosToken >= 0)
+    ids->push_back(static_cast<int32_t>(model.bosToken));
+  return ids;
+}
+
+/// The ids of a conversation. The template's variables are those of the line.
+static Expected<std::vector<int32_t>> encodeMessages(const std::string &line,
+                                                     const std::string &where,
+                                                     BatchModel &model) {
+  Expected<OrderedJson> object = parseOrderedJson(line, where);
+  if (!object)
+    return object.takeStatus();
+  if (!object->at("messages").is_array())
+    return Status(StatusCode::InvalidArgument,
+                  where + ": 'messages' is not an array",
+                  "give a list of {\"role\": …, \"content\": …}");
+  if (!model.chat) {
+    Expected<ModelTemplates> templates = artifactTemplates(*model.artifact);
+    if (!templates)
+      return templates.takeStatus();
+    auto chat =
+        ChatPrompt::create(std::move(*templates), model.chatTemplate,
+                           model.tokenizer ? &*model.tokenizer : nullptr);
+    if (!chat)
+      return chat.takeStatus();
+    model.chat = std::move(*chat);
+  }
+  OrderedJson variables = OrderedJson::object();
+  for (const char *key : {"messages", "tools", "documents"})
+    if (object->contains(key))
+      variables[key] = object->at(key);
+  variables["add_generation_prompt"] = true;
+  if (object->contains("chat_template_kwargs") &&
+      object->at("chat_template_kwargs").is_object())
+    variables.update(object->at("chat_template_kwargs"));
+  Expected<std::string> text = model.chat->render(std::move(variables));
+  if (!text)
+    return text.takeStatus().withContext(where);
+  return encodeText(*text, /*addsSpecialTokens=*/false, where, model);
+}
+
+static Expected<std::vector<int32_t>> readPrompt(const JsonReader &reader,
+                                                 const std::string &line,
+                                                 BatchModel &model) {
+  const Json *prompt = reader.find("prompt");
+  if ((prompt != nullptr) == reader.has("messages"))
+    return Status(StatusCode::InvalidArgument,
+                  reader.file() + ": the object has " +
+                      (prompt ? "both 'prompt' and 'messages'"
+                              : "neither 'prompt' nor 'messages'"),
+                  "give one of them");
+  if (!prompt)
+    return encodeMessages(line, reader.file(), model);
+  if (prompt->is_array())
+    return readIds(reader, "prompt");
+  Expected<std::string> text = reader.string("prompt");
+  if (!text)
+    return text.takeStatus();
+  return encodeText(*text, /*addsSpecialTokens=*/true, reader.file(), model);
+}
+
+Expected<BatchRequest> cli::parseBatchRequest(const std::string &line,
+                                              const std::string &where,
+                                              const Request &defaults,
+                                              BatchModel &model) {
+  Expected<Json> json = parseJson(line, where);
+  if (!json)
+    return json.takeStatus();
+  Expected<JsonReader> reader = JsonReader::of(*json, where);
+  if (!reader)
+    return reader.takeStatus();
+  LLMIR_RETURN_IF_ERROR(reader->checkKeys({"custom_id",
+                                           "prompt",
+                                           "messages",
+                                           "tools",
+                                           "documents",
+                                           "chat_template_kwargs",
+                                           "n",
+                                           "max_tokens",
+                                           "max_completion_tokens",
+                                           "min_tokens",
+                                           "stop",
+                                           "stop_token_ids",
+                                           "ignore_eos",
+                                           "temperature",
+                                           "top_k",
+                                           "top_p",
+                                           "min_p",
+                                           "seed",
+                                           "repetition_penalty",
+                                           "presence_penalty",
+                                           "frequency_penalty",
+                                           "logit_bias",
+                                           "priority"}));
+  BatchRequest result;
+  result.request = defaults;
+  Request &request = result.request;
+  if (const Json *id = reader->find("custom_id"))
+    result.id = *id;
+  constexpr int64_t most = std::numeric_limits<int32_t>::max();
+  ASSIGN_OR_RETURN(request.count, reader->integerOr("n", 1, 1, most));
+  ASSIGN_OR_RETURN(request.maxTokens,
+                   reader->integerOr("max_tokens", request.maxTokens, 1, most));
+  ASSIGN_OR_RETURN(
+      request.maxTokens,
+      reader->integerOr("max_completion_tokens", request.maxTokens, 1, most));
+  ASSIGN_OR_RETURN(request.minTokens,
+                   reader->integerOr("min_tokens", 0, 0, most));
+  ASSIGN_OR_RETURN(request.ignoreEos, reader->booleanOr("ignore_eos", false));
+  ASSIGN_OR_RETURN(request.stopTokens, readIds(*reader, "stop_token_ids"));
+  ASSIGN_OR_RETURN(request.priority,
+                   reader->integerOr("priority", 0, -most, most));
+  ASSIGN_OR_RETURN(result.stop, readStops(*reader));
+  if (Status sampling = readSampling(*reader, request.sampling); !sampling)
+    return std::move(sampling).withContext(where);
+  ASSIGN_OR_RETURN(request.prompt, readPrompt(*reader, line, model));
+  return result;
+}
