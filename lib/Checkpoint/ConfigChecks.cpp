@@ -91,13 +91,21 @@ Status setLatentSizes(ModelConfig &config, const LatentSizes &sizes,
   return Status::ok();
 }
 
-void scaleLatentScores(ModelConfig &config, float tenth) {
+static std::string text(double value) { return describeJson(value); }
+
+Status scaleLatentScores(ModelConfig &config, float tenth,
+                         const std::string &name, const FieldFailure &failure) {
   const double magnitude =
       yarnMagnitude(config.ropeScaling.factor, 10.0 * tenth);
   config.attentionScale *= magnitude * magnitude;
+  const auto scale = static_cast<float>(config.attentionScale);
+  if (std::isfinite(scale) && scale > 0)
+    return Status::ok();
+  return failure(StatusCode::InvalidFile, name,
+                 "gives the scores of attention a factor of " +
+                     text(config.attentionScale) +
+                     "; expected a positive number of 32 bits");
 }
-
-static std::string text(double value) { return describeJson(value); }
 
 static Status checkHeads(ModelConfig &config, const ConfigFieldNames &names,
                          const FieldFailure &failure) {

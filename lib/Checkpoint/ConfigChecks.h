@@ -64,8 +64,10 @@ Status setLatentSizes(ModelConfig &config, const LatentSizes &sizes,
                       const FieldFailure &failure);
 /// Multiplies the scale of scores by the square of YaRN's magnitude, as
 /// DeepSeek's models do. `tenth` is a tenth of mscale_all_dim, as f32 as in
-/// GGUF, so that a model computes the same from both formats.
-void scaleLatentScores(ModelConfig &config, float tenth);
+/// GGUF, so that a model computes the same from both formats. InvalidFile,
+/// about the field `name`, if the scale is no longer a positive f32.
+Status scaleLatentScores(ModelConfig &config, float tenth,
+                         const std::string &name, const FieldFailure &failure);
 
 /// What is wrong with the groups of experts, as the end of a sentence about
 /// their number; empty if they divide the experts and suffice for a token.

@@ -305,7 +305,12 @@ Status HuggingFaceConfig::readYarn(const JsonReader &rope) {
   LLMIR_ASSIGN_OR_RETURN(factor, rope.numberOr("attention_factor", usual));
   scaling.attentionFactor = static_cast<float>(factor); // As GGUF stores it.
   if (config.architecture == "deepseek2")
-    scaleLatentScores(config, static_cast<float>(0.1 * scaleOfAll));
+    LLMIR_RETURN_IF_ERROR(scaleLatentScores(
+        config, static_cast<float>(0.1 * scaleOfAll), "mscale_all_dim",
+        [&](StatusCode code, const std::string &field,
+            const std::string &problem) {
+          return rope.failure(code, field, problem);
+        }));
   return readQueryGrowth(rope);
 }
 

@@ -80,7 +80,7 @@ Status HuggingFaceConfig::readSizes() {
 
 /// GPT-2's names. A null inner size means four times the hidden size. The
 /// hidden size is divided evenly among the heads.
-Status HuggingFaceConfig::readGPT2Sizes() {
+Status HuggingFaceConfig::readSizesOfGPT2Names(double usualEps) {
   LLMIR_ASSIGN_OR_RETURN(config.vocabSize,
                          json.integer("vocab_size", 1, maxVocabSize));
   LLMIR_ASSIGN_OR_RETURN(config.hiddenSize,
@@ -94,8 +94,13 @@ Status HuggingFaceConfig::readGPT2Sizes() {
   LLMIR_ASSIGN_OR_RETURN(config.contextLength,
                          json.integer("n_positions", 1, maxContext));
   LLMIR_ASSIGN_OR_RETURN(config.normEps,
-                         json.numberOr("layer_norm_epsilon", 1e-5));
+                         json.numberOr("layer_norm_epsilon", usualEps));
   config.numKVHeads = config.numHeads;
+  return Status::ok();
+}
+
+Status HuggingFaceConfig::readGPT2Sizes() {
+  LLMIR_RETURN_IF_ERROR(readSizesOfGPT2Names(/*usualEps=*/1e-5));
   config.learnedPositions = true;
   if (config.hiddenSize % (2 * config.numHeads) != 0)
     return json.failure(StatusCode::InvalidFile, "n_embd",

@@ -35,6 +35,8 @@ private:
 
   Status readArchitecture();
   Status readSizes();
+  /// With the keys of GPT-2, which other models have as well.
+  Status readSizesOfGPT2Names(double usualEps);
   Status readGPT2Sizes();
   Status readGPT2Switches();
   Status readDirections();

@@ -103,25 +103,11 @@ Status HuggingFaceConfig::checkNomicSwitches() {
 
 /// GPT-2's names. Positions beyond those of the training need another rotation.
 Status HuggingFaceConfig::readNomicBERT() {
-  LLMIR_ASSIGN_OR_RETURN(config.vocabSize,
-                         json.integer("vocab_size", 1, maxVocabSize));
-  LLMIR_ASSIGN_OR_RETURN(config.hiddenSize,
-                         json.integer("n_embd", 1, maxHiddenSize));
-  LLMIR_ASSIGN_OR_RETURN(
-      config.intermediateSize,
-      json.integerOr("n_inner", 4 * config.hiddenSize, 1, maxIntermediateSize));
-  LLMIR_ASSIGN_OR_RETURN(config.numLayers,
-                         json.integer("n_layer", 1, maxLayers));
-  LLMIR_ASSIGN_OR_RETURN(config.numHeads, json.integer("n_head", 1, maxHeads));
-  config.numKVHeads = config.numHeads;
+  LLMIR_RETURN_IF_ERROR(readSizesOfGPT2Names(/*usualEps=*/1e-12));
   int64_t trained;
-  LLMIR_ASSIGN_OR_RETURN(config.contextLength,
-                         json.integer("n_positions", 1, maxContext));
   LLMIR_ASSIGN_OR_RETURN(
       trained, json.integerOr("max_trained_positions", 2048, 1, maxContext));
   config.contextLength = std::min(config.contextLength, trained);
-  LLMIR_ASSIGN_OR_RETURN(config.normEps,
-                         json.numberOr("layer_norm_epsilon", 1e-12));
   LLMIR_ASSIGN_OR_RETURN(config.tokenTypes,
                          json.integerOr("type_vocab_size", 2, 0, maxVocabSize));
   LLMIR_ASSIGN_OR_RETURN(config.ropeTheta,

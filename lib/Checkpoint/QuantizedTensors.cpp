@@ -12,6 +12,7 @@
 #include "llmir/Support/Text.h"
 
 #include <algorithm>
+#include <cctype>
 #include <iterator>
 
 using namespace llmir;
@@ -53,6 +54,47 @@ static const Method *findMethod(std::string_view name) {
   return nullptr;
 }
 
+static constexpr const char *nvfp4Advice =
+    "use the original model, with --quantize for weights of 4 bits, or a GGUF "
+    "file of it";
+
+/// NVFP4, 4-bit floats with a scale for each 16 and one for all, is a format of
+/// several tools. Fails with Unsupported if the text of a key names it:
+/// "NVFP4", "nvfp4-pack-quantized".
+static Status refuseNVFP4(const JsonReader &options, std::string_view key) {
+  if (!options.has(key))
+    return Status::ok();
+  Expected<std::string> text = options.string(key);
+  if (!text)
+    return text.takeStatus();
+  std::string lower = *text;
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  if (lower.find("nvfp4") == std::string::npos && lower != "modelopt_fp4")
+    return Status::ok();
+  return options.failure(
+      StatusCode::Unsupported, key,
+      "is \"" + printable(*text) +
+          "\": LLMIR does not read weights in NVFP4, NVIDIA's 4-bit floats",
+      nvfp4Advice);
+}
+
+/// The keys of Model Optimizer and compressed-tensors.
+static Status checkForNVFP4(const JsonReader &options) {
+  for (const char *key : {"quant_algo", "format", "quant_method"})
+    LLMIR_RETURN_IF_ERROR(refuseNVFP4(options, key));
+  const Json *groups = options.find("config_groups");
+  if (!groups || !groups->is_object())
+    return Status::ok();
+  for (auto group = groups->begin(); group != groups->end(); ++group)
+    LLMIR_RETURN_IF_ERROR(
+        refuseNVFP4(JsonReader(*group, options.file(),
+                               "quantization_config.config_groups." +
+                                   printable(group.key(), 60) + "."),
+                    "format"));
+  return Status::ok();
+}
+
 /// The object of the key, and its method; null if there is no such key.
 static Expected<const Method *> methodOf(const JsonReader &config) {
   if (!config.has("quantization_config"))
@@ -60,6 +102,7 @@ static Expected<const Method *> methodOf(const JsonReader &config) {
   Expected<JsonReader> options = config.object("quantization_config");
   if (!options)
     return options.takeStatus();
+  LLMIR_RETURN_IF_ERROR(checkForNVFP4(*options));
   Expected<std::string> name = options->string("quant_method");
   if (!name)
     return name.takeStatus();
@@ -117,6 +160,16 @@ llmir::assembleQuantized(const JsonReader &config,
               tensor.name.substr(0, tensor.name.size() - suffix.size()));
           LLMIR_RETURN_IF_ERROR(read(parts));
         }
+  // Older files of Model Optimizer name the format in hf_quant_config.json
+  // only.
+  for (const CheckpointTensor &tensor : tensors)
+    if (!*method && endsWith(tensor.name, ".weight_scale_2"))
+      return Status(StatusCode::Unsupported,
+                    config.file() + ": no 'quantization_config', but '" +
+                        printable(tensor.name) +
+                        "' belongs to weights in NVFP4, NVIDIA's 4-bit "
+                        "floats, which LLMIR does not read",
+                    nvfp4Advice);
   LLMIR_RETURN_IF_ERROR(readUnscaledBytes(parts, /*mayLackScale=*/!*method));
 
   std::vector<CheckpointTensor> result = parts.takeMatrices();

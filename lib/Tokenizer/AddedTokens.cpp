@@ -10,6 +10,7 @@
 #include "Unicode.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace llmir {
 namespace {
@@ -70,8 +71,25 @@ void AddedTokenMatcher::finish() {
     while (at < entries.size() &&
            static_cast<uint8_t>(entries[at].text[0]) == byte)
       ++at;
+    if (byFirstByte[byte] == at)
+      continue;
+    // In sorted texts, what the first and the last one share.
+    const std::string &first = entries[byFirstByte[byte]].text;
+    const std::string &last = entries[at - 1].text;
+    const auto differ =
+        std::mismatch(first.begin(), first.end(), last.begin(), last.end());
+    commonBytes[byte] = static_cast<uint32_t>(differ.first - first.begin());
   }
   byFirstByte[256] = at;
+}
+
+/// Whether an entry may begin at a position: few bytes begin one, but if each
+/// token begins with the character that replaces spaces, every word does.
+bool AddedTokenMatcher::mayBegin(std::string_view text, size_t at) const {
+  const auto byte = static_cast<uint8_t>(text[at]);
+  const uint32_t first = byFirstByte[byte], common = commonBytes[byte];
+  return first < byFirstByte[byte + 1] && text.size() - at >= common &&
+         std::memcmp(text.data() + at, entries[first].text.data(), common) == 0;
 }
 
 const AddedTokenMatcher::Entry *
@@ -107,13 +125,8 @@ AddedTokenMatcher::longestAt(std::string_view text) const {
 void AddedTokenMatcher::split(std::string_view text, bool matchSpecial,
                               std::vector<Part> &parts) const {
   size_t last = 0; // End of the last token found.
-  auto begins = [this](char c) {
-    const auto byte = static_cast<uint8_t>(c);
-    return byFirstByte[byte] < byFirstByte[byte + 1];
-  };
   for (size_t at = 0; at < text.size() && !entries.empty();) {
-    // Few bytes begin a token.
-    if (!begins(text[at])) {
+    if (!mayBegin(text, at)) {
       ++at;
       continue;
     }

@@ -44,11 +44,14 @@ private:
     int32_t id;
     uint8_t flags;
   };
+  bool mayBegin(std::string_view text, size_t at) const;
   const Entry *longestAt(std::string_view text) const;
 
   std::vector<Entry> entries; ///< Sorted by text.
   /// Range of entries for each first byte.
   std::array<uint32_t, 257> byFirstByte{};
+  /// Number of bytes that all entries of a first byte have in common.
+  std::array<uint32_t, 256> commonBytes{};
 };
 
 } // namespace llmir

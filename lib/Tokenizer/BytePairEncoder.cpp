@@ -64,6 +64,39 @@ uint32_t lastCodePoint(std::string_view text) {
 
 } // namespace
 
+/// The rules of pairs that were asked for lately in a text: runs of one
+/// character, or of few, ask for the same pairs again and again.
+class PairMemo {
+public:
+  explicit PairMemo(size_t textBytes)
+      : storage(textBytes <= shortWord ? 0 : longSize, Entry{-1, -1, noMerge}),
+        entries(storage.empty() ? &single : storage.data()),
+        mask(static_cast<uint32_t>(storage.empty() ? 0 : storage.size() - 1)) {}
+  PairMemo(const PairMemo &) = delete;
+  PairMemo &operator=(const PairMemo &) = delete;
+
+  /// The rank, or noMerge.
+  uint32_t find(int32_t left, int32_t right, const MergeTable &merges) {
+    const uint32_t hash = static_cast<uint32_t>(left) * 0x9e3779b1u ^
+                          static_cast<uint32_t>(right) * 0x85ebca6bu;
+    Entry &entry = entries[hash >> 16 & mask];
+    if (entry.left != left || entry.right != right)
+      entry = {left, right, merges.find(left, right).value_or(noMerge)};
+    return entry.rule;
+  }
+
+private:
+  struct Entry {
+    int32_t left, right;
+    uint32_t rule;
+  };
+  static constexpr size_t longSize = 1024; // A power of two.
+  Entry single{-1, -1, noMerge};
+  std::vector<Entry> storage;
+  Entry *entries;
+  uint32_t mask;
+};
+
 //===----------------------------------------------------------------------===//
 // Tables
 //===----------------------------------------------------------------------===//
@@ -198,9 +231,11 @@ bool BytePairEncoder::appendBytes(std::string_view text,
 
 void BytePairEncoder::encode(std::string_view piece,
                              std::vector<int32_t> &ids) const {
+  PairMemo memo(piece.size());
   if (pairs.empty() || !cutsPieces)
-    return encodeWord(piece, ids);
-  forEachCut(piece, [&](std::string_view part) { encodeWord(part, ids); });
+    return encodeWord(piece, memo, ids);
+  forEachCut(piece,
+             [&](std::string_view part) { encodeWord(part, memo, ids); });
 }
 
 /// Calls `encode(part)` for parts of a text between which nothing merges.
@@ -225,7 +260,7 @@ void BytePairEncoder::forEachCut(std::string_view text, Encode encode) const {
   encode(text.substr(begin));
 }
 
-void BytePairEncoder::encodeWord(std::string_view word,
+void BytePairEncoder::encodeWord(std::string_view word, PairMemo &memo,
                                  std::vector<int32_t> &ids) const {
   if (spec->model == TokenizerModel::MergesByScore)
     return encodeScored(word, ids);
@@ -237,16 +272,26 @@ void BytePairEncoder::encodeWord(std::string_view word,
     }
   }
   if (cutsPieces || pairs.empty() || word.size() <= shortWord)
-    return encodeRanked(word, ids);
-  forEachCut(word, [&](std::string_view part) { encodeRanked(part, ids); });
+    return encodeRanked(word, memo, ids);
+  forEachCut(word,
+             [&](std::string_view part) { encodeRanked(part, memo, ids); });
 }
 
 /// One id per character; unknown ones as their bytes, or the unknown token.
 void BytePairEncoder::appendSymbols(std::string_view word,
                                     std::vector<int32_t> &ids) const {
+  const bool hasAffixes =
+      !spec->continuingPrefix.empty() || !spec->endSuffix.empty();
   bool unknownWaits = false;
   for (size_t at = 0; at < word.size();) {
-    size_t bytes = firstUtf8Char(word.substr(at)).bytes;
+    const auto [codePoint, bytes] = firstUtf8Char(word.substr(at));
+    // Nearly all characters are in the array.
+    if (!hasAffixes && !unknownWaits && codePoint < directCharacters &&
+        characterIds[codePoint] >= 0) {
+      ids.push_back(characterIds[codePoint]);
+      at += bytes;
+      continue;
+    }
     std::string_view character = word.substr(at, bytes);
     std::optional<int32_t> id =
         symbolId(character, at == 0, at + bytes == word.size());
@@ -270,68 +315,64 @@ void BytePairEncoder::appendSymbols(std::string_view word,
     ids.push_back(spec->unknownToken);
 }
 
-void BytePairEncoder::encodeRanked(std::string_view word,
+void BytePairEncoder::encodeRanked(std::string_view word, PairMemo &memo,
                                    std::vector<int32_t> &ids) const {
   size_t first = ids.size();
   appendSymbols(word, ids);
   size_t count = ids.size() - first;
   int32_t *symbols = ids.data() + first;
-  // A run of one character asks for the same pair again and again.
-  int32_t lastLeft = -1, lastRight = -1;
-  uint32_t rule = noMerge;
-  auto rankOf = [&](size_t left, size_t right) {
-    if (symbols[left] != lastLeft || symbols[right] != lastRight) {
-      lastLeft = symbols[left], lastRight = symbols[right];
-      rule = merges.find(lastLeft, lastRight).value_or(noMerge);
-    }
+  auto keyOf = [&](int32_t left, int32_t right) {
+    const uint32_t rule = memo.find(left, right, merges);
     return rule != noMerge && spec->ranksAreIds
                ? static_cast<uint32_t>(spec->merges[rule].result)
                : rule;
   };
-  auto resultOf = [&](uint32_t rank) {
-    return spec->ranksAreIds ? static_cast<int32_t>(rank)
-                             : spec->merges[rank].result;
+  auto resultOf = [&](uint32_t key) {
+    return spec->ranksAreIds ? static_cast<int32_t>(key)
+                             : spec->merges[key].result;
   };
   if (count <= shortWord) {
-    uint32_t ranks[shortWord];
+    uint32_t keys[shortWord];
     for (size_t i = 0; i + 1 < count; ++i)
-      ranks[i] = rankOf(i, i + 1);
+      keys[i] = keyOf(symbols[i], symbols[i + 1]);
     while (count > 1) {
-      size_t best = firstSmallest(ranks, count - 1);
-      if (ranks[best] == noMerge)
+      size_t best = firstSmallest(keys, count - 1);
+      if (keys[best] == noMerge)
         break;
-      symbols[best] = resultOf(ranks[best]);
+      symbols[best] = resultOf(keys[best]);
       std::copy(symbols + best + 2, symbols + count, symbols + best + 1);
-      std::copy(ranks + best + 1, ranks + count - 1, ranks + best);
+      std::copy(keys + best + 1, keys + count - 1, keys + best);
       --count;
       if (best + 1 < count)
-        ranks[best] = rankOf(best, best + 1);
+        keys[best] = keyOf(symbols[best], symbols[best + 1]);
       if (best > 0)
-        ranks[best - 1] = rankOf(best - 1, best);
+        keys[best - 1] = keyOf(symbols[best - 1], symbols[best]);
     }
     ids.resize(first + count);
     return;
   }
-  std::vector<uint32_t> remaining = mergeAdjacent(
-      count, rankOf,
-      [&](uint32_t left, uint32_t right) {
-        uint32_t rank = rankOf(left, right);
-        symbols[left] = resultOf(rank);
-      },
-      [&](uint32_t symbol) { __builtin_prefetch(symbols + symbol); });
-  for (size_t i = 0; i < remaining.size(); ++i)
-    symbols[i] = symbols[remaining[i]];
-  ids.resize(first + remaining.size());
+  std::vector<LinkedSymbol<int32_t>> chain(count);
+  for (size_t i = 0; i < count; ++i)
+    chain[i].symbol = symbols[i];
+  mergeAdjacent(chain, keyOf, [&](int32_t &left, int32_t, uint32_t key) {
+    left = resultOf(key);
+  });
+  size_t remaining = 0;
+  for (size_t i = 0; i < count; i = chain[i].next)
+    symbols[remaining++] = chain[i].symbol;
+  ids.resize(first + remaining);
 }
 
 void BytePairEncoder::encodeScored(std::string_view word,
                                    std::vector<int32_t> &ids) const {
-  // Symbol i is word[begin[i], end[i]).
-  std::vector<uint32_t> begin, end;
-  for (size_t at = 0; at < word.size();) {
-    begin.push_back(static_cast<uint32_t>(at));
+  struct Part { // word[begin, end)
+    uint32_t begin, end;
+  };
+  std::vector<LinkedSymbol<Part>> chain;
+  for (uint32_t at = 0; at < word.size();) {
+    const uint32_t begin = at;
     at += firstUtf8Char(word.substr(at)).bytes;
-    end.push_back(static_cast<uint32_t>(at));
+    chain.push_back({{begin, at}});
   }
   auto pieceId = [&](std::string_view text) -> int32_t {
     std::optional<int32_t> id = characterId(text);
@@ -339,29 +380,25 @@ void BytePairEncoder::encodeScored(std::string_view word,
   };
   // Unused pieces take part in merging and are split afterwards: positions.
   std::unordered_map<int32_t, uint32_t> leftBytes;
-  auto keyOf = [&](uint32_t left, uint32_t right) {
-    uint32_t bytes = end[right] - begin[left];
+  auto keyOf = [&](Part left, Part right) {
+    const uint32_t bytes = right.end - left.begin;
     if (bytes > table->longestToken())
       return noMerge;
-    int32_t id = pieceId(word.substr(begin[left], bytes));
+    int32_t id = pieceId(word.substr(left.begin, bytes));
     if (id < 0)
       return noMerge;
     if (spec->flags[id] & TokenUnused)
-      leftBytes.emplace(id, end[left] - begin[left]);
+      leftBytes.emplace(id, left.end - left.begin);
     return scoreRanks[static_cast<size_t>(id)];
   };
-  std::vector<uint32_t> remaining = mergeAdjacent(
-      begin.size(), keyOf,
-      [&](uint32_t left, uint32_t right) { end[left] = end[right]; },
-      [&](uint32_t symbol) {
-        __builtin_prefetch(&begin[symbol]);
-        __builtin_prefetch(&end[symbol]);
-      });
+  mergeAdjacent(chain, keyOf,
+                [](Part &left, Part right, uint32_t) { left.end = right.end; });
 
   bool lastUnknown = false;
   std::vector<std::string_view> stack;
-  for (uint32_t symbol : remaining) {
-    stack.push_back(word.substr(begin[symbol], end[symbol] - begin[symbol]));
+  for (size_t i = 0; i < chain.size(); i = chain[i].next) {
+    const Part part = chain[i].symbol;
+    stack.push_back(word.substr(part.begin, part.end - part.begin));
     while (!stack.empty()) {
       std::string_view text = stack.back();
       stack.pop_back();

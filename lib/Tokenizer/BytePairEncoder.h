@@ -20,6 +20,8 @@
 
 namespace llmir {
 
+class PairMemo;
+
 class BytePairEncoder {
 public:
   /// `spec` has been checked; it and `table` must outlive the encoder.
@@ -29,8 +31,10 @@ public:
   void encode(std::string_view piece, std::vector<int32_t> &ids) const;
 
 private:
-  void encodeWord(std::string_view word, std::vector<int32_t> &ids) const;
-  void encodeRanked(std::string_view word, std::vector<int32_t> &ids) const;
+  void encodeWord(std::string_view word, PairMemo &memo,
+                  std::vector<int32_t> &ids) const;
+  void encodeRanked(std::string_view word, PairMemo &memo,
+                    std::vector<int32_t> &ids) const;
   void encodeScored(std::string_view word, std::vector<int32_t> &ids) const;
   void appendSymbols(std::string_view word, std::vector<int32_t> &ids) const;
   std::optional<int32_t> characterId(std::string_view character) const;

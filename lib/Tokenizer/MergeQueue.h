@@ -119,82 +119,111 @@ private:
   uint32_t ahead = 0;
 };
 
-/// The same as a binary heap, which is faster for few entries.
+/// The same as a heap of four children, which is faster for few entries.
 class SmallMergeQueue {
 public:
   void push(uint32_t key, uint32_t position) {
-    entries.push_back(uint64_t(key) << 32 | position);
-    std::push_heap(entries.begin(), entries.end(), std::greater<>());
+    size_t at = count++;
+    if (entries.size() < count + children)
+      entries.resize(2 * (count + children), absent);
+    uint64_t *heap = entries.data();
+    const uint64_t entry = uint64_t(key) << 32 | position;
+    for (; at > 0 && entry < heap[(at - 1) / children];
+         at = (at - 1) / children)
+      heap[at] = heap[(at - 1) / children];
+    heap[at] = entry;
   }
   bool pop(uint32_t &key, uint32_t &position) {
-    if (entries.empty())
+    if (count == 0)
       return false;
-    std::pop_heap(entries.begin(), entries.end(), std::greater<>());
-    key = static_cast<uint32_t>(entries.back() >> 32);
-    position = static_cast<uint32_t>(entries.back());
-    entries.pop_back();
+    uint64_t *heap = entries.data();
+    key = static_cast<uint32_t>(heap[0] >> 32);
+    position = static_cast<uint32_t>(heap[0]);
+    const uint64_t entry = heap[--count];
+    heap[count] = absent;
+    size_t at = 0;
+    for (size_t first; (first = children * at + 1) < count;) {
+      const uint64_t *child = heap + first;
+      const size_t low = child[1] < child[0], high = 2 + (child[3] < child[2]);
+      const size_t least = child[high] < child[low] ? high : low;
+      if (entry <= child[least])
+        break;
+      heap[at] = child[least];
+      at = first + least;
+    }
+    heap[at] = entry;
     return true;
   }
   uint32_t upcoming() const { return 0; }
 
 private:
+  static constexpr size_t children = 4;
+  /// Comes after all entries, so that each one in use has four children.
+  static constexpr uint64_t absent = UINT64_MAX;
   std::vector<uint64_t> entries;
+  size_t count = 0;
 };
 
 /// Up to this number of symbols, SmallMergeQueue is used.
 constexpr size_t fewSymbols = 2048;
 
-/// Merges the symbols 0 … count - 1 until no adjacent ones merge; O(n log n).
-/// `keyOf(left, right)` is the key of adjacent symbols or noMerge; `merge(left,
-/// right)` replaces both by `left`; `touch(symbol)` may prefetch a symbol that
-/// is soon merged. Returns the positions of the remaining symbols.
-template <typename Queue, typename KeyOf, typename Merge, typename Touch>
-std::vector<uint32_t> mergeAdjacentBy(size_t count, KeyOf keyOf, Merge merge,
-                                      Touch touch) {
-  /// A symbol's neighbors, and the key of the pair that begins with it.
-  struct Link {
-    uint32_t next, previous, key;
-  };
-  std::vector<Link> links(count);
+/// A symbol of a word, its neighbors' positions, and the key of the pair that
+/// begins with it.
+template <typename Symbol> struct LinkedSymbol {
+  Symbol symbol;
+  uint32_t next = 0, previous = 0, key = noMerge;
+};
+
+/// Merges adjacent symbols until none merge; O(n log n). `keyOf(left, right)`
+/// is the key of adjacent symbols or noMerge; `merge(left, right, key)` makes
+/// `left` the symbol for both. The remaining symbols are at 0, [0].next and so
+/// on.
+template <typename Queue, typename Symbol, typename KeyOf, typename Merge>
+void mergeAdjacentBy(std::vector<LinkedSymbol<Symbol>> &symbols, KeyOf keyOf,
+                     Merge merge) {
+  const auto count = static_cast<uint32_t>(symbols.size());
+  LinkedSymbol<Symbol> *links = symbols.data(); // Without a check per access.
   Queue queue;
-  auto renew = [&](uint32_t left, uint32_t right) {
-    const uint32_t key = links[left].key = keyOf(left, right);
-    if (key != noMerge)
+  /// `limit`: a larger key need not be queued.
+  auto renew = [&](uint32_t left, uint32_t right, uint32_t limit) {
+    const uint32_t key = keyOf(links[left].symbol, links[right].symbol);
+    links[left].key = key <= limit ? key : noMerge;
+    if (links[left].key != noMerge)
       queue.push(key, left);
   };
   for (uint32_t i = 0; i < count; ++i) {
-    links[i] = {i + 1, i - 1, noMerge};
+    links[i].next = i + 1;
+    links[i].previous = i - 1;
     if (i + 1 < count)
-      renew(i, i + 1);
+      renew(i, i + 1, noMerge);
   }
   for (uint32_t key, left; queue.pop(key, left);) {
     __builtin_prefetch(&links[queue.upcoming()]);
-    touch(queue.upcoming());
     if (links[left].key != key)
       continue; // The pair has changed since it was added.
     const uint32_t right = links[left].next, after = links[right].next;
-    merge(left, right);
+    merge(links[left].symbol, links[right].symbol, key);
     links[left].key = links[right].key = noMerge;
     links[left].next = after;
     if (left != 0)
-      renew(links[left].previous, left);
+      renew(links[left].previous, left, noMerge);
     if (after < count) {
       links[after].previous = left;
-      renew(left, after);
+      // If the pair that follows has the same key, it merges before one with a
+      // larger key, and the symbol on its left then belongs to another pair. In
+      // a run of one character this is so for every pair.
+      renew(left, after, links[after].key == key ? key : noMerge);
     }
   }
-  std::vector<uint32_t> remaining;
-  for (uint32_t i = 0; i < count; i = links[i].next)
-    remaining.push_back(i);
-  return remaining;
 }
 
-template <typename KeyOf, typename Merge, typename Touch>
-std::vector<uint32_t> mergeAdjacent(size_t count, KeyOf keyOf, Merge merge,
-                                    Touch touch) {
-  return count <= fewSymbols
-             ? mergeAdjacentBy<SmallMergeQueue>(count, keyOf, merge, touch)
-             : mergeAdjacentBy<MergeQueue>(count, keyOf, merge, touch);
+template <typename Symbol, typename KeyOf, typename Merge>
+void mergeAdjacent(std::vector<LinkedSymbol<Symbol>> &symbols, KeyOf keyOf,
+                   Merge merge) {
+  if (symbols.size() <= fewSymbols)
+    mergeAdjacentBy<SmallMergeQueue>(symbols, keyOf, merge);
+  else
+    mergeAdjacentBy<MergeQueue>(symbols, keyOf, merge);
 }
 
 } // namespace llmir

@@ -102,13 +102,18 @@ void MergeTable::build(const std::vector<MergeRule> &list) {
   rules = &list;
   seed = hashSeed();
   table.reset(list.size());
+  int filterBits = 10;
+  while (filterBits < 24 && size_t(1) << filterBits < list.size() * 8)
+    ++filterBits;
+  filterShift = 64 - filterBits;
+  filter.assign((size_t(1) << filterBits) / 64, 0);
   for (size_t rank = 0; rank < list.size(); ++rank) {
     const MergeRule &rule = list[rank];
-    table.insert(hashPair(rule.left, rule.right, seed),
-                 static_cast<uint32_t>(rank), [&](uint32_t i) {
-                   return list[i].left == rule.left &&
-                          list[i].right == rule.right;
-                 });
+    const uint64_t hash = hashPair(rule.left, rule.right, seed);
+    filter[filterBit(hash) / 64] |= uint64_t(1) << (filterBit(hash) % 64);
+    table.insert(hash, static_cast<uint32_t>(rank), [&](uint32_t i) {
+      return list[i].left == rule.left && list[i].right == rule.right;
+    });
   }
 }
 

@@ -49,8 +49,9 @@ public:
     if (slots.empty())
       return std::nullopt;
     uint32_t tag = tagOf(hash);
+    const uint32_t *all = slots.data(); // Below, i <= mask < slots.size().
     for (size_t i = hash & mask;; i = (i + 1) & mask) {
-      uint32_t slot = slots[i];
+      uint32_t slot = all[i];
       if (slot == emptySlot)
         return std::nullopt;
       if ((slot & tagMask) == tag && equals(slot & valueMask))
@@ -111,13 +112,23 @@ public:
   void build(const std::vector<MergeRule> &rules);
   /// The rank; the rule is rules[rank].
   std::optional<uint32_t> find(int32_t left, int32_t right) const {
-    return table.find(hashPair(left, right, seed), [&](uint32_t rank) {
-      const MergeRule &rule = (*rules)[rank];
+    const uint64_t hash = hashPair(left, right, seed);
+    const size_t bit = filterBit(hash);
+    if (!(filter.data()[bit / 64] >> (bit % 64) & 1))
+      return std::nullopt;
+    return table.find(hash, [all = rules->data(), left, right](uint32_t rank) {
+      const MergeRule &rule = all[rank];
       return rule.left == left && rule.right == right;
     });
   }
 
 private:
+  size_t filterBit(uint64_t hash) const { return hash >> filterShift; }
+
+  /// A bit for each rule's hash. Most pairs have no rule, and their bit is
+  /// found in the cache, where the table does not fit.
+  std::vector<uint64_t> filter;
+  int filterShift = 0;
   const std::vector<MergeRule> *rules = nullptr;
   IndexTable table;
   uint64_t seed = 0;

@@ -36,10 +36,14 @@ public:
                 Encode encode) {
     if (word.size() > maxBytes || entries.empty())
       return encode();
-    Entry &entry = entries[hashBytes(word) & (entries.size() - 1)];
-    if (entry.bytes == word.size() &&
+    // There are at least 256 places.
+    const uint64_t place =
+        word.size() == 1 ? static_cast<uint8_t>(word[0]) : hashBytes(word);
+    Entry &entry = entries[place & (entries.size() - 1)];
+    if (entry.bytes == word.size() && entry.text[0] == word[0] &&
         std::memcmp(entry.text, word.data(), word.size()) == 0) {
-      ids.insert(ids.end(), entry.ids, entry.ids + entry.count);
+      for (uint8_t i = 0; i < entry.count; ++i)
+        ids.push_back(entry.ids[i]);
       return Status::ok();
     }
     const size_t before = ids.size();

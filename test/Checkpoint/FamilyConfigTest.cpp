@@ -346,6 +346,13 @@ TEST(FamilyConfigTest, RefusesBadLatentAttention) {
     StatusCode code;
     const char *text;
   };
+  auto yarn = [](double scaleOfAll) {
+    return Json{{"type", "yarn"},
+                {"factor", 40},
+                {"original_max_position_embeddings", 4096},
+                {"mscale", 1.0},
+                {"mscale_all_dim", scaleOfAll}};
+  };
   for (const Case &bad : {
            Case{"deepseek_v2",
                 {{"kv_lora_rank", "<absent>"}},
@@ -367,6 +374,19 @@ TEST(FamilyConfigTest, RefusesBadLatentAttention) {
                 {{"attention_bias", true}},
                 StatusCode::Unsupported,
                 "'attention_bias' is true"},
+           Case{"deepseek_v3",
+                {{"rope_scaling", yarn(1e300)}},
+                StatusCode::InvalidFile,
+                "'rope_scaling.mscale_all_dim' gives the scores of attention a "
+                "factor of"},
+           Case{"deepseek_v2",
+                {{"rope_scaling", yarn(-1e300)}},
+                StatusCode::InvalidFile,
+                "'rope_scaling.mscale_all_dim' gives"},
+           Case{"deepseek_v3",
+                {{"rope_scaling", yarn(1e25)}},
+                StatusCode::InvalidFile,
+                "'rope_scaling.mscale_all_dim' gives"},
            Case{"deepseek_v3",
                 {{"scoring_func", "softmax"}},
                 StatusCode::Unsupported,

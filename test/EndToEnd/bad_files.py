@@ -8,7 +8,8 @@
 One row of CASES is one directory. Each must end with exit code 1 within a second of processor time and 512 MiB of
 addresses, with one line that starts with "llmir: ", contains the texts of the row and says after a semicolon what to do
 or what was expected. The fields of weights, indices and configurations have tables of their own: test/Checkpoint
-(GGUFHostileTest, SafetensorsTest, ModelConfigTest); those of answers of the Hub are in test/Hub/hostile_answers.py.
+(GGUFHostileTest, GGUFHostileConfigTest, SafetensorsTest, ModelConfigTest); those of answers of the Hub are in
+test/Hub/hostile_answers.py.
 """
 
 import base64

@@ -8,6 +8,7 @@
 Answers are compared with those of `llmir run` for the same prompt.
 """
 
+import fcntl
 import json
 import os
 import pty
@@ -15,8 +16,10 @@ import re
 import select
 import signal
 import stat
+import struct
 import subprocess
 import sys
+import termios
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -155,21 +158,70 @@ def check_terminal(session):
 def check_interrupt(session):
     terminal = Terminal(session.arguments("-n", "100000", "--no-history"), session.environment)
     at = terminal.read("> ")
-    # Libedit misses a signal between its prompt and its read: a person presses the keys again.
-    for seconds in (5, SECONDS):
+    # At once after the prompt, which is before the editor reads; and again in a line, whose text is dropped.
+    for text in ("",) * 20 + ("dropped", "Gr\u00fc\u00dfe \u4e2d"):
+        if text:
+            terminal.send(text)
+            at = terminal.read(text, at)
         terminal.send("\x03")
-        try:
-            at = terminal.read("Ctrl-D or /exit ends", at, seconds)
-            break
-        except AssertionError:
-            if seconds == SECONDS:
-                raise
+        at = terminal.read("Ctrl-D or /exit ends.*> ", at)
+    check("Ctrl-C at the prompt", True)
+    terminal.send("/nonsen\u00df\x7fse\n")  # The backspace deletes one character of two bytes.
+    at = terminal.read("there is no command '/nonsense'", at)
     terminal.send("In the beginning\n")
     at = terminal.read("beginning.*\n.{20}", at)  # In the answer.
     os.kill(terminal.process, signal.SIGINT)
     at = terminal.read("stopped; the conversation goes on|the context of .* is full", at)
     terminal.send("/exit\n")
     check("Ctrl-C stops an answer", terminal.wait() == 0, terminal.text)
+
+
+def wait_for(condition):
+    deadline = time.time() + SECONDS
+    while not condition() and time.time() < deadline:
+        time.sleep(0.01)
+
+
+def check_signals(session):
+    """While a line is edited: it is shown again after a stop, and the end gives the terminal back."""
+    terminal = Terminal(session.arguments("--no-history"), session.environment)
+    at = terminal.read("> ")
+    cooked = termios.ICANON | termios.ECHO
+
+    def modes():
+        return termios.tcgetattr(terminal.file)[3] & cooked
+
+    terminal.send("/hel")
+    at = terminal.read("/hel", at)
+    check("keys come one by one", modes() == 0, modes())
+    fcntl.ioctl(terminal.file, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 50, 0, 0))
+    # Without a shell that could continue it, the kernel does not stop the process.
+    os.kill(terminal.process, signal.SIGTSTP)
+    at = terminal.read("/hel", at)
+    wait_for(lambda: modes() == 0)
+    check("Ctrl-Z without a shell", modes() == 0, modes())
+    for _ in range(2):
+        os.kill(terminal.process, signal.SIGSTOP)
+        _, status = os.waitpid(terminal.process, os.WUNTRACED)
+        shell = termios.tcgetattr(terminal.file)
+        shell[3] |= cooked
+        termios.tcsetattr(terminal.file, termios.TCSANOW, shell)
+        os.kill(terminal.process, signal.SIGCONT)
+        at = terminal.read("/hel", at)
+        wait_for(lambda: modes() == 0)
+        check("the line goes on", os.WIFSTOPPED(status) and modes() == 0, (status, modes()))
+    terminal.send("p\n")
+    at = terminal.read("/regen.*Ctrl-D ends", at)
+    at = terminal.read("> ", at)
+    terminal.send("x")
+    at = terminal.read("x", at)
+    os.kill(terminal.process, signal.SIGTERM)
+    wait_for(lambda: modes() == cooked)
+    check("the end gives the terminal back", modes() == cooked, modes())
+    while terminal.more():
+        pass
+    status = os.waitpid(terminal.process, 0)[1]
+    check("SIGTERM ends", os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGTERM, status)
 
 
 def check_failures(session):
@@ -206,7 +258,7 @@ def main():
     options = parser.parse_args()
     fresh_folder(options.work)
     session = Session(options)
-    for part in (check_pipe, check_terminal, check_interrupt, check_failures, check_context):
+    for part in (check_pipe, check_terminal, check_interrupt, check_signals, check_failures, check_context):
         part(session)
     return check.finish()
 

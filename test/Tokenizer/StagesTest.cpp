@@ -20,6 +20,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <map>
 #include <set>
 
 using namespace llmir;
@@ -462,6 +463,91 @@ TEST(StagesTest, MergeQueueIsAPriorityQueue) {
     EXPECT_EQ(std::pair(key, position), *model.begin());
     model.erase(model.begin());
   }
+}
+
+/// Repeats the definition: of the pairs with the smallest key, the leftmost
+/// merges.
+std::vector<uint32_t>
+mergeByDefinition(std::vector<uint32_t> symbols,
+                  const std::map<std::pair<uint32_t, uint32_t>, uint32_t> &keys,
+                  const std::vector<uint32_t> &results) {
+  while (true) {
+    uint32_t smallest = noMerge;
+    size_t at = 0;
+    for (size_t i = 0; i + 1 < symbols.size(); ++i) {
+      auto key = keys.find({symbols[i], symbols[i + 1]});
+      if (key != keys.end() && key->second < smallest) {
+        smallest = key->second;
+        at = i;
+      }
+    }
+    if (smallest == noMerge)
+      return symbols;
+    symbols[at] = results[smallest];
+    symbols.erase(symbols.begin() + static_cast<ptrdiff_t>(at) + 1);
+  }
+}
+
+/// With rules in any order: the parts of a rule may be made by later ones, and
+/// several pairs may have the same key. Runs of one symbol are frequent.
+template <typename Queue> void checkMerges(uint32_t seed) {
+  std::mt19937 random(seed);
+  const uint32_t symbols = 2 + random() % 6;
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> keys;
+  std::vector<uint32_t> results(1 + random() % 12);
+  for (uint32_t &result : results)
+    result = random() % symbols;
+  for (size_t i = 0; i < 2 * results.size(); ++i)
+    keys[{random() % symbols, random() % symbols}] =
+        random() % static_cast<uint32_t>(results.size());
+  std::vector<uint32_t> word;
+  while (word.size() < 200)
+    word.resize(word.size() + 1 + random() % 20, random() % symbols);
+
+  std::vector<LinkedSymbol<uint32_t>> chain(word.size());
+  for (size_t i = 0; i < word.size(); ++i)
+    chain[i].symbol = word[i];
+  mergeAdjacentBy<Queue>(
+      chain,
+      [&](uint32_t left, uint32_t right) {
+        auto key = keys.find({left, right});
+        return key == keys.end() ? noMerge : key->second;
+      },
+      [&](uint32_t &left, uint32_t, uint32_t key) { left = results[key]; });
+  std::vector<uint32_t> merged;
+  for (size_t i = 0; i < chain.size(); i = chain[i].next)
+    merged.push_back(chain[i].symbol);
+  EXPECT_EQ(merged, mergeByDefinition(word, keys, results)) << seed;
+}
+
+TEST(StagesTest, SymbolsMergeAsDefined) {
+  for (uint32_t seed = 0; seed < 2000; ++seed) {
+    checkMerges<MergeQueue>(seed);
+    checkMerges<SmallMergeQueue>(seed);
+  }
+}
+
+/// Tokens that begin alike are told apart, also by a text that ends early.
+TEST(StagesTest, AddedTokensWithACommonBeginning) {
+  AddedTokenMatcher matcher;
+  int32_t id = 0;
+  for (const char *text : {"\u2581<s>", "\u2581<unk>", "[A]"}) {
+    AddedToken token;
+    token.id = id++;
+    token.text = text;
+    matcher.add(text, token);
+  }
+  matcher.finish();
+  const std::string text = "\u2581\u2581<\u2581<s>[A[A]\u2581<unk>\u2581<";
+  std::vector<AddedTokenMatcher::Part> parts;
+  matcher.split(text, /*matchSpecial=*/true, parts);
+  std::vector<std::pair<std::string, int32_t>> found;
+  for (AddedTokenMatcher::Part part : parts)
+    found.emplace_back(text.substr(part.begin, part.end - part.begin), part.id);
+  const std::vector<std::pair<std::string, int32_t>> expected = {
+      {"\u2581\u2581<", -1}, {"\u2581<s>", 0}, {"[A", -1}, {"[A]", 2},
+      {"\u2581<unk>", 1},    {"\u2581<", -1}};
+  EXPECT_EQ(found, expected);
 }
 
 } // namespace

@@ -80,7 +80,8 @@ static std::string reached(const BenchResult &r) {
   if (!r.isBoundByReading())
     return formatNumber(r.cost.allOperations() * perSecond, 0) + " Gop/s";
   return formatNumber(r.cost.bytes() * perSecond, 1) + " GB/s (" +
-         formatNumber((r.cost.packedBytes + r.cost.kvBytes) * perSecond, 1) +
+         formatNumber((r.cost.packedBytes + r.cost.sequenceBytes()) * perSecond,
+                      1) +
          " packed)";
 }
 
@@ -152,8 +153,9 @@ static Json describe(const Artifact &artifact, const BenchResult &r) {
       {"samples", r.rates},
       {"source_bytes_per_second", r.cost.bytes() * perSecond},
       {"packed_bytes_per_second",
-       (r.cost.packedBytes + r.cost.kvBytes) * perSecond},
+       (r.cost.packedBytes + r.cost.sequenceBytes()) * perSecond},
       {"kv_bytes_per_second", r.cost.kvBytes * perSecond},
+      {"state_bytes_per_second", r.cost.stateBytes * perSecond},
       {"operations_per_second", r.cost.allOperations() * perSecond},
       {"bound",
        r.isBoundByReading() ? "reads" : dotUnitName(r.cost.mainUnit(limits))},

@@ -197,12 +197,17 @@ StepCost BenchRunner::cost(const BenchTest &test) const {
       static_cast<double>(cache.blockLayout().blockBytes()) *
       static_cast<double>(cache.getNumLayers()) /
       static_cast<double>(cache.getBlockSize());
+  // Read once in each step, however many tokens it has.
+  const double stateBytesOfSequence =
+      static_cast<double>(executor.info().stateLayers) *
+      static_cast<double>(executor.info().stateRecordBytes);
   StepCost sum;
   const auto depth = static_cast<double>(test.depth);
   for (int64_t done = 0; done < test.prompt; done += chunk) {
     int64_t tokens = std::min(chunk, test.prompt - done);
     sum += stepCost(executor.info(), tokens, 0);
     sum.kvBytes += kvBytesOfToken * (depth + static_cast<double>(done));
+    sum.stateBytes += stateBytesOfSequence;
   }
   if (test.tokens) {
     const auto tokens = static_cast<double>(test.tokens);
@@ -210,6 +215,8 @@ StepCost BenchRunner::cost(const BenchTest &test) const {
                .scaled(tokens);
     sum.kvBytes += kvBytesOfToken * static_cast<double>(test.sequences) *
                    tokens * (depth + (tokens + 1) / 2);
+    sum.stateBytes +=
+        stateBytesOfSequence * static_cast<double>(test.sequences) * tokens;
   }
   return sum;
 }

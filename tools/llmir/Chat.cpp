@@ -439,10 +439,7 @@ void cli::addChatCommand(CommandLine &line) {
                "  printf 'Hello!\\nWhat is 2 + 2?\\n' | llmir chat model.gguf");
   addModelOptions(command, options->model);
   addOption(command, "--system", options->system, "the system message", "TEXT");
-  addOption(command, "-n,--max-tokens", options->maxTokens,
-            "maximum tokens of an answer (default: until an end token or the "
-            "context's end)")
-      ->check(atLeast(0));
+  addMaxTokensOption(command, options->maxTokens, "of an answer");
   addSamplingOptions(command, options->sampling);
   addExecutionOptions(command, options->execution);
   addTemplateOptions(command, options->chatTemplate);

@@ -128,6 +128,31 @@ inline CLI::Option *addFlag(CLI::App &command, const std::string &names,
 /// Rejects numbers below `least`.
 CLI::Validator atLeast(double least);
 
+// Flags that several commands have.
+
+/// --json, of commands whose output is otherwise text.
+inline CLI::Option *addJsonFlag(CLI::App &command, bool &value) {
+  return addFlag(command, "--json", value, "print one JSON object instead");
+}
+
+/// --jsonl; `form` describes a line: "{\"text\": …} or {\"ids\": …}".
+inline CLI::Option *addJsonLinesFlag(CLI::App &command, bool &value,
+                                     const std::string &form) {
+  return addFlag(command, "--jsonl", value,
+                 "read one JSON object per line (at most 64 MiB), " + form +
+                     ", and write one per line");
+}
+
+/// -n, of commands that generate; `what` is limited: "to generate".
+template <typename T>
+CLI::Option *addMaxTokensOption(CLI::App &command, T &value,
+                                const std::string &what) {
+  return addOption(command, "-n,--max-tokens", value,
+                   "maximum tokens " + what +
+                       " (default: until an end token or the context's end)")
+      ->check(atLeast(0));
+}
+
 void addPullCommand(CommandLine &line);
 void addRunCommand(CommandLine &line);
 void addBatchCommand(CommandLine &line);

@@ -140,7 +140,7 @@ void cli::addConvertCommand(CommandLine &line) {
             "NAME");
   addFlag(command, "--dry-run", flags->dryRun,
           "show types and sizes, and write nothing");
-  addFlag(command, "--json", flags->json, "print one JSON object instead");
+  addJsonFlag(command, flags->json);
   line.onRun(command,
              withModel(flags->model, [flags] { return runConvert(*flags); }));
 }

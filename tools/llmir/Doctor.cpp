@@ -189,18 +189,21 @@ static Expected<ModelMemory> memoryOfModel(std::string path) {
   return memoryOf(*checkpoint);
 }
 
-/// Whether weights and KV cache fit into the available memory, and the longest
-/// context that does.
+/// Whether weights, KV cache and states of one sequence fit into the available
+/// memory, and the longest context that does.
 static Finding checkFit(const ModelMemory &model) {
   std::string text =
       formatBytes(static_cast<double>(model.weights)) + " of weights, " +
       formatBytes(static_cast<double>(model.kvOfContext())) +
       " of KV cache for " + std::to_string(model.contextLength) + " tokens";
+  if (model.statePerSequence > 0)
+    text += ", " + formatBytes(static_cast<double>(model.statePerSequence)) +
+            " of states per sequence";
   const int64_t available = availableMemory();
   if (available == 0) // Unknown.
     return {"model memory", text};
   text += "; " + formatBytes(static_cast<double>(available)) + " available";
-  const int64_t rest = available - model.weights;
+  const int64_t rest = available - model.weights - model.statePerSequence;
   if (rest < model.kvPerToken)
     return {"model memory", text, false,
             "choose a smaller quantization, or close other programs"};
@@ -305,6 +308,6 @@ void cli::addDoctorCommand(CommandLine &line) {
   addOption(command, "-t,--threads", options->threads,
             "threads of the bandwidth test (default: one per processor)")
       ->check(atLeast(1));
-  addFlag(command, "--json", options->json, "print one JSON object instead");
+  addJsonFlag(command, options->json);
   line.onRun(command, [options] { return examine(*options); });
 }

@@ -403,10 +403,9 @@ void cli::addEmbedCommand(CommandLine &line) {
       .add_option("TEXT", options->texts,
                   "a text (default: each line of standard input)")
       ->option_text(" ");
-  addFlag(command, "--json", options->json, "print one JSON object instead");
-  addFlag(command, "--jsonl", options->jsonLines,
-          "read one JSON object per line, {\"text\": …} or {\"ids\": …}, and "
-          "write one per line");
+  addJsonFlag(command, options->json);
+  addJsonLinesFlag(command, options->jsonLines,
+                   "{\"text\": …} or {\"ids\": …}");
   addFlag(command, "--truncate", options->truncate,
           "cut off the end of texts that are longer than the context");
   addExecutionOptions(command, options->execution);

@@ -164,7 +164,9 @@ static Status inspectArtifact(const InspectOptions &options) {
     sections[name] = entry.size;
   }
   if (options.json) {
-    Json object = {{"artifact", *info}, {"section_bytes", sections}};
+    Json object = {{"artifact", *info},
+                   {"memory", toJson(memoryOf(**artifact))},
+                   {"section_bytes", sections}};
     if (options.verify)
       object["weights_intact"] = true;
     print(object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
@@ -175,6 +177,8 @@ static Status inspectArtifact(const InspectOptions &options) {
     levels += (levels.empty() ? "" : ", ") + target.level;
   (*info)["code"] = levels;
   (*info)["sites"] = (*artifact)->info().sites.size(); // --json lists them.
+  if (const int64_t bytes = memoryOf(**artifact).statePerSequence; bytes > 0)
+    (*info)["stateBytesPerSequence"] = bytes;
   printFields(*info);
   for (auto it = sections.begin(); it != sections.end(); ++it)
     print("  section " + it.key() + ": " + it->dump() + " bytes\n");
@@ -242,8 +246,7 @@ void cli::addInspectCommand(CommandLine &line) {
   addFlag(command, "--verify", options->verify,
           "read an artifact's weights and verify their checksum")
       ->excludes(graph);
-  addFlag(command, "--json", options->json, "print one JSON object instead")
-      ->excludes(graph);
+  addJsonFlag(command, options->json)->excludes(graph);
   tensors->excludes(graph);
   line.onRun(command, [options]() -> Outcome {
     std::optional<hub::RemoteHeaders> headers;

@@ -8,12 +8,15 @@
 
 #include "LineEditor.h"
 #include "StandardInput.h"
+#include "TerminalSignals.h"
 
 #include <cerrno>
 #include <clocale>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <cwchar>
 #include <filesystem>
 #include <langinfo.h>
 #include <string_view>
@@ -38,7 +41,6 @@ InterruptScope::InterruptScope() {
   struct sigaction action = {};
   action.sa_handler = [](int) { interrupted = 1; };
   sigemptyset(&action.sa_mask);
-  // Without SA_RESTART: a read that waits for input returns.
   sigaction(SIGINT, &action, &previousAction);
 }
 
@@ -69,6 +71,8 @@ struct LineEditor::Terminal {
   EditLine *editor = nullptr;
   History *history = nullptr;
   std::string prompt, file;
+  TerminalSignals *signals = nullptr; ///< While a line is read.
+  bool interrupted = false;           ///< By Ctrl-C.
 
   ~Terminal() {
     if (editor)
@@ -76,13 +80,76 @@ struct LineEditor::Terminal {
     if (history)
       history_end(history);
   }
-  static char *promptOf(EditLine *editor) {
+  static Terminal &of(EditLine *editor) {
     Terminal *self = nullptr;
     el_get(editor, EL_CLIENTDATA, &self);
-    return self->prompt.data();
+    return *self;
   }
+  static char *promptOf(EditLine *editor) { return of(editor).prompt.data(); }
+  static int readCharacter(EditLine *editor, wchar_t *character);
+  int readByte(char &byte);
+  void handle(int signal);
   void remember(const char *line);
 };
+
+/// What the editor itself would do about a signal during its read.
+void LineEditor::Terminal::handle(int signal) {
+  switch (signal) {
+  case SIGINT:
+    interrupted = true;
+    return;
+  case SIGWINCH:
+    el_resize(editor);
+    return;
+  default:
+    el_set(editor, EL_PREP_TERM, 0);
+    if (signal != SIGCONT)
+      signals->passOn(signal); // Stops or ends the process, or does nothing.
+  }
+  el_set(editor, EL_PREP_TERM, 1);
+  el_set(editor, EL_REFRESH);
+}
+
+/// Returns 1, 0 at the end of the input, -1 on an error or Ctrl-C.
+int LineEditor::Terminal::readByte(char &byte) {
+  while (true) {
+    const int signal = signals->wait();
+    if (signal != 0) {
+      handle(signal);
+      if (interrupted)
+        return -1;
+      continue;
+    }
+    const ssize_t count = ::read(STDIN_FILENO, &byte, 1);
+    if (count >= 0)
+      return static_cast<int>(count);
+    if (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK)
+      return -1;
+  }
+}
+
+/// Reads a character for the editor. Bytes that form none are dropped.
+int LineEditor::Terminal::readCharacter(EditLine *editor, wchar_t *character) {
+  Terminal &self = of(editor);
+  std::mbstate_t state{};
+  char byte;
+  while (true) {
+    const int result = self.readByte(byte);
+    if (result != 1)
+      return result;
+    const bool begins = std::mbsinit(&state) != 0;
+    size_t bytes = std::mbrtowc(character, &byte, 1, &state);
+    if (bytes == static_cast<size_t>(-1)) {
+      state = {};
+      if (!begins) // It may be the first one of the next character.
+        bytes = std::mbrtowc(character, &byte, 1, &state);
+    }
+    if (bytes == static_cast<size_t>(-1))
+      state = {};
+    else if (bytes != static_cast<size_t>(-2))
+      return 1;
+  }
+}
 
 static constexpr int historyLines = 1000;
 
@@ -129,7 +196,8 @@ LineEditor::LineEditor(const std::string &historyFile) {
   el_set(terminal->editor, EL_CLIENTDATA, terminal.get());
   el_set(terminal->editor, EL_PROMPT, &Terminal::promptOf);
   el_set(terminal->editor, EL_EDITOR, "emacs");
-  el_set(terminal->editor, EL_SIGNAL, 1);
+  el_set(terminal->editor, EL_SIGNAL, 0); // See Terminal::handle().
+  el_set(terminal->editor, EL_GETCFN, &Terminal::readCharacter);
   el_set(terminal->editor, EL_HIST, ::history, terminal->history);
   el_set(terminal->editor, EL_BIND, "^R", "em-inc-search-prev", nullptr);
   el_source(terminal->editor, nullptr); // The user's ~/.editrc.
@@ -141,12 +209,18 @@ Expected<LineEditor::Event> LineEditor::read(const std::string &prompt,
                                              std::string &line) {
   if (!terminal)
     return readInput(line);
-  InterruptScope scope;
+  TerminalSignals signals;
+  if (!signals)
+    return Status(StatusCode::ResourceExhausted,
+                  std::string("no pipe for signals: ") + std::strerror(errno),
+                  "close programs that have many files open");
   terminal->prompt = prompt;
-  errno = 0;
+  terminal->signals = &signals;
+  terminal->interrupted = false;
   int length = 0;
   const char *text = el_gets(terminal->editor, &length);
-  if (InterruptScope::pending()) {
+  terminal->signals = nullptr;
+  if (terminal->interrupted) {
     el_reset(terminal->editor);
     std::fputs("\n", stderr);
     return Event::Interrupt;

@@ -12,9 +12,11 @@
 #include "StepCost.h"
 
 #include "llmir/ABI/KVBlockLayout.h"
+#include "llmir/ABI/StateRecord.h"
 #include "llmir/Support/Text.h"
 #include "llmir/Tokenizer/Tokenizer.h"
 
+#include <algorithm>
 #include <cctype>
 #include <map>
 
@@ -68,6 +70,18 @@ static int64_t unchosenBytes(const Checkpoint &checkpoint) {
   return bytes / experts.count * (experts.count - experts.perToken);
 }
 
+/// Bytes of what a layer keeps of a sequence: the inputs of its convolution,
+/// and the matrices of its recurrence.
+static int64_t stateRecordBytes(const ModelConfig &config) {
+  const RecurrentConfig &layer = config.recurrent;
+  if (layer.kind == RecurrentConfig::ShortConv)
+    return 4 * std::max(tailFloats(layer.taps, config.hiddenSize), kStateLanes);
+  const int64_t channels =
+      layer.valueHeads * layer.valueDim + 2 * layer.keyHeads * layer.keyDim;
+  return 4 * (tailFloats(layer.taps, channels) +
+              matrixFloats(layer.valueHeads, layer.keyDim, layer.valueDim));
+}
+
 ModelMemory cli::memoryOf(const Checkpoint &checkpoint) {
   constexpr int64_t tokensPerBlock = 16;
   const ModelConfig &config = checkpoint.config();
@@ -84,6 +98,9 @@ ModelMemory cli::memoryOf(const Checkpoint &checkpoint) {
                kvStoredBytes(KVFormat::BF16), config.valuesInKeys,
                config.valuesInKeys > 0});
   memory.contextLength = config.contextLength;
+  memory.stateLayers = config.numLayers - config.numCacheLayers();
+  if (memory.stateLayers > 0)
+    memory.statePerSequence = memory.stateLayers * stateRecordBytes(config);
   return memory;
 }
 
@@ -95,6 +112,8 @@ ModelMemory cli::memoryOf(const Artifact &artifact) {
   memory.kvFormat = kvFormatName(info.kvFormat);
   memory.kvPerToken = kvBytes(info.numLayers, info.kvLayout());
   memory.contextLength = info.contextLength;
+  memory.stateLayers = info.stateLayers;
+  memory.statePerSequence = info.stateLayers * info.stateRecordBytes;
   return memory;
 }
 
@@ -102,7 +121,8 @@ Json cli::toJson(const ModelMemory &memory) {
   return {{"weight_bytes", memory.weights},
           {"kv_bytes_per_1000_tokens", memory.kvPerToken * 1000},
           {"kv_bytes_of_context", memory.kvOfContext()},
-          {"kv_format", memory.kvFormat}};
+          {"kv_format", memory.kvFormat},
+          {"state_bytes_per_sequence", memory.statePerSequence}};
 }
 
 //===----------------------------------------------------------------------===//
@@ -168,6 +188,11 @@ static std::string cacheText(const ModelMemory &memory) {
          " per 1,000 tokens in " + memory.kvFormat + ", " +
          formatBytes(static_cast<double>(memory.kvOfContext())) +
          " for the whole context";
+}
+
+static std::string statesText(const ModelMemory &memory) {
+  return formatBytes(static_cast<double>(memory.statePerSequence)) +
+         " per sequence in f32, " + plural(memory.stateLayers, "layer");
 }
 
 static std::string tokenText(const Tokenizer &tokenizer, int64_t id) {
@@ -240,6 +265,8 @@ SummaryLines cli::summarize(const Checkpoint &checkpoint) {
       {"KV cache", cacheText(memory)},
       {"tokenizer", tokenizerText(checkpoint)},
   };
+  if (memory.stateLayers > 0)
+    lines.insert(lines.end() - 1, {"states", statesText(memory)});
   if (config.experts.count > 0)
     lines.insert(lines.begin() + 2, {"experts", expertsText(config)});
   if (config.pooling != Pooling::None)

@@ -26,9 +26,12 @@ namespace llmir::cli {
 
 /// The memory of a model that runs, in bytes.
 struct ModelMemory {
-  int64_t weights = 0;       ///< As stored in the file.
-  int64_t readPerToken = 0;  ///< Weights that decoding a token reads.
-  int64_t kvPerToken = 0;    ///< KV cache of one token, all layers.
+  int64_t weights = 0;      ///< As stored in the file.
+  int64_t readPerToken = 0; ///< Weights that decoding a token reads.
+  int64_t kvPerToken = 0;   ///< KV cache of one token, all layers.
+  int64_t stateLayers = 0;  ///< Layers that keep a state instead,
+  int64_t statePerSequence =
+      0;                     ///< and the states of a sequence in all of them.
   int64_t contextLength = 0; ///< Tokens.
   std::string kvFormat;      ///< Element type of the cache: "bf16".
 
@@ -40,7 +43,7 @@ ModelMemory memoryOf(const Checkpoint &checkpoint);
 ModelMemory memoryOf(const Artifact &artifact);
 
 /// {"weight_bytes", "kv_bytes_per_1000_tokens", "kv_bytes_of_context",
-/// "kv_format"}
+/// "kv_format", "state_bytes_per_sequence"}
 Json toJson(const ModelMemory &memory);
 
 /// The summary of a checkpoint as pairs of a name and a text, in the order of

@@ -327,7 +327,7 @@ void cli::addPerplexityCommand(CommandLine &line) {
   addOption(command, "-t,--threads", options->threads,
             "worker threads; 0, the default: one per processor")
       ->check(atLeast(0));
-  addFlag(command, "--json", options->json, "print one JSON object instead");
+  addJsonFlag(command, options->json);
   line.onRun(command, withModel(options->model.model,
                                 [options] { return perplexity(*options); }));
 }

@@ -182,6 +182,6 @@ void cli::addPullCommand(CommandLine &line) {
   addFlag(command, "--verify", flags->verify,
           "check the hashes of files that are in the cache, too");
   addFlag(command, "--dry-run", flags->dryRun, "show what would be downloaded");
-  addFlag(command, "--json", flags->json, "print one JSON object instead");
+  addJsonFlag(command, flags->json);
   line.onRun(command, [flags] { return pull(*flags); });
 }

@@ -369,10 +369,7 @@ void cli::addRunCommand(CommandLine &line) {
       ->option_text(" ");
   addOption(command, "--prompt-ids", options->promptIds,
             "the prompt as token ids: 1,2,3");
-  addOption(command, "-n,--max-tokens", options->maxTokens,
-            "maximum tokens to generate (default: until an end token or the "
-            "context's end)")
-      ->check(atLeast(0));
+  addMaxTokensOption(command, options->maxTokens, "to generate");
   addSamplingOptions(command, options->sampling);
   addExecutionOptions(command, options->execution);
   addFlag(command, "--chat", options->chat,
@@ -381,7 +378,7 @@ void cli::addRunCommand(CommandLine &line) {
   addOption(command, "--system", options->system,
             "instructions for the model, before the question");
   addTemplateOptions(command, options->chatTemplate);
-  addFlag(command, "--json", options->json, "print one JSON object instead");
+  addJsonFlag(command, options->json);
   addOption(command, "--profile", options->profile,
             "write each worker's timeline to FILE, for ui.perfetto.dev, and "
             "print a summary to standard error",

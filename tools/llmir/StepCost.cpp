@@ -17,6 +17,7 @@ StepCost &StepCost::operator+=(const StepCost &other) {
   sourceBytes += other.sourceBytes;
   packedBytes += other.packedBytes;
   kvBytes += other.kvBytes;
+  stateBytes += other.stateBytes;
   for (int unit = 0; unit < numDotUnits; ++unit)
     operations[unit] += other.operations[unit];
   return *this;
@@ -27,6 +28,7 @@ StepCost StepCost::scaled(double factor) const {
   cost.sourceBytes *= factor;
   cost.packedBytes *= factor;
   cost.kvBytes *= factor;
+  cost.stateBytes *= factor;
   for (double &count : cost.operations)
     count *= factor;
   return cost;

@@ -39,12 +39,15 @@ struct StepCost {
   /// are quantized to, and as packed.
   double sourceBytes = 0, packedBytes = 0;
   double kvBytes = 0;                  ///< Of keys and values.
+  double stateBytes = 0;               ///< Of the states of layers.
   double operations[numDotUnits] = {}; ///< By DotUnit; two per multiply-add.
 
   StepCost &operator+=(const StepCost &other);
   StepCost scaled(double factor) const;
 
-  double bytes() const { return sourceBytes + kvBytes; }
+  double bytes() const { return sourceBytes + sequenceBytes(); }
+  /// Of what is kept of sequences.
+  double sequenceBytes() const { return kvBytes + stateBytes; }
   double allOperations() const;
   /// The minimum time for reading, for computing, and for both concurrently.
   double readSeconds(const MachineLimits &limits) const;
@@ -58,7 +61,7 @@ struct StepCost {
 /// of which `logitRows` have logits.
 StepCost siteCost(const StepSite &site, int64_t tokens, int64_t logitRows);
 
-/// The cost of a step's weights, without keys and values.
+/// The cost of a step's weights, without what is kept of sequences.
 StepCost stepCost(const ArtifactInfo &info, int64_t tokens, int64_t logitRows);
 
 /// Bytes of packed weights that a step of one token reads.

@@ -279,9 +279,8 @@ void cli::addTokenizeCommand(CommandLine &line) {
       ->option_text(" ");
   addOption(command, "--decode", options->decode, "token ids to decode: 1,2,3",
             "IDS");
-  addFlag(command, "--jsonl", options->jsonLines,
-          "read one JSON object per line (at most 64 MiB), {\"text\": …}, "
-          "{\"ids\": …} or {\"messages\": …}, and write one per line");
+  addJsonLinesFlag(command, options->jsonLines,
+                   "{\"text\": …}, {\"ids\": …} or {\"messages\": …}");
   addFlag(command, "--no-special-tokens", options->noSpecialTokens,
           "do not add the tokens that the model expects around a text");
   addFlag(command, "--skip-special-tokens", options->skipSpecialTokens,

@@ -2,8 +2,8 @@
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compares functions that are converted by -convert-llm-to-linalg, then lowered and run by MLIR's own tools, with the
-interpreter: run_upstream.py GROUP, a group of cases of linalg_cases.py or cache_cases.py. With --cache-library FILE
-cache ops call that library."""
+interpreter: run_upstream.py GROUP, a group of cases of linalg_cases.py, expert_cases.py or cache_cases.py. With
+--cache-library FILE cache ops call that library."""
 
 import os
 import sys
@@ -14,6 +14,7 @@ from checks import Checks, Command, fresh_folder, work_parser  # noqa: E402
 from upstream import TOLERANCE, Upstream, deviation  # noqa: E402
 
 import cache_cases  # noqa: E402
+import expert_cases  # noqa: E402
 import linalg_cases  # noqa: E402
 
 check = Checks()
@@ -35,7 +36,7 @@ def main():
     upstream = Upstream(options.work, tool(options.bin, "llmir-opt"), tool(options.bin, "llmir-translate"),
                         tool(options.mlir_bin, "mlir-opt"), tool(options.mlir_bin, "mlir-runner"), libraries,
                         flags)
-    groups = dict(vars(linalg_cases), **vars(cache_cases))
+    groups = dict(vars(linalg_cases), **dict(vars(cache_cases), **vars(expert_cases)))
     cases = list(groups[options.group]())
     for name, results in upstream.run(options.group, cases).items():
         limit = next(case.tolerance for case in cases if case.name == name)

@@ -12,63 +12,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "mllm/ir/MLIR.h"
-#include "mllm/mllm.hpp"
+#include "NodesFixture.h"
 
-#include "mlir/IR/Verifier.h"
 #include "mlir/Transforms/Passes.h"
-
-#include <gtest/gtest.h>
-
-#include <random>
-#include <sstream>
 
 using namespace mllm;
 using namespace mllm::ir;
 
 namespace {
-
-class NodesTest : public testing::Test {
-protected:
-  void SetUp() override {
-    before = setErrorHandler(
-        [this](const std::string &sentence) { errors.push_back(sentence); });
-    model = context->create<graph::SubGraphOp>("model", type, type);
-    writer = std::make_unique<IRWriter>(context, model->getTopRegion());
-    x = model->getTopRegion()->inputs().front();
-    // y = -x, z = y + x
-    neg = writer->create<linalg::NegOp>(x);
-    add = writer->create<linalg::AddOp>(neg->result(), x);
-    ret = writer->create<cf::ReturnOp>(add->result());
-    ASSERT_TRUE(context->verify());
-  }
-  void TearDown() override { setErrorHandler(before); }
-
-  std::string text(IRPrinter::Style style = IRPrinter::FULL) {
-    std::ostringstream stream;
-    IRPrinter printer(stream, style);
-    context->topLevelOp()->dump(printer);
-    return stream.str();
-  }
-  /// Checks the single error since the last call; prints it if it does not
-  /// contain the text.
-  void expectError(const std::string &part) {
-    ASSERT_EQ(errors.size(), 1u) << "want: " << part;
-    EXPECT_NE(errors[0].find(part), std::string::npos) << errors[0];
-    errors.clear();
-  }
-
-  IRContext::ptr_t context = IRContext::make();
-  TensorType type{{2, 4}, kFp32, kCPU};
-  graph::SubGraphOp::ptr_t model;
-  std::unique_ptr<IRWriter> writer;
-  val_ptr_t x;
-  linalg::NegOp::ptr_t neg;
-  linalg::AddOp::ptr_t add;
-  cf::ReturnOp::ptr_t ret;
-  ErrorHandler before;
-  std::vector<std::string> errors;
-};
 
 TEST_F(NodesTest, OneHandlePerObject) {
   EXPECT_EQ(add->operand(0), neg->result());
@@ -494,77 +445,6 @@ TEST_F(NodesTest, MLIRIsOneCallAway) {
   EXPECT_FALSE(model->isAlive());
   EXPECT_TRUE(context->topLevelOp()->isAlive());
   EXPECT_NE(context->lookupSymbol("model"), model);
-}
-
-TEST_F(NodesTest, AThousandChangesKeepTheModuleValid) {
-  std::mt19937 random(5);
-  auto below = [&](size_t count) {
-    return std::uniform_int_distribution<size_t>(0, count - 1)(random);
-  };
-  // Handles of every op that ever was, dead ones included.
-  std::vector<op_ptr_t> all{neg, add, ret};
-  auto any = [&] { return all[below(all.size())]; };
-  auto anyValue = [&]() -> val_ptr_t {
-    op_ptr_t op = any();
-    return op->isAlive() && op->numResults() ? op->result() : x;
-  };
-  int done = 0, refused = 0;
-  for (int i = 0; i < 1000; ++i) {
-    bool worked = false;
-    switch (below(6)) {
-    case 0:
-      if (auto op = writer->create<linalg::AddOp>(anyValue(), anyValue()))
-        all.push_back(op), worked = true;
-      break;
-    case 1:
-      if (auto op = writer->createAtPos<linalg::NegOp>(
-              any(), below(2) ? IRWriter::AFTER : IRWriter::BEFORE, anyValue()))
-        all.push_back(op), worked = true;
-      break;
-    case 2:
-      worked = writer->removeOp(any());
-      break;
-    case 3:
-      worked = writer->replaceOp(any(), any());
-      break;
-    case 4:
-      worked = writer->insertOpAtPos(any(), IRWriter::BEFORE, any());
-      break;
-    case 5:
-      worked = writer->replaceValue(anyValue(), anyValue());
-      break;
-    }
-    ++(worked ? done : refused);
-    // The terminator may be missing, or not be the last op; nothing else.
-    std::string wrong;
-    {
-      mlir::ScopedDiagnosticHandler handler(&getMLIRContext(*context),
-                                            [&](mlir::Diagnostic &diagnostic) {
-                                              wrong += diagnostic.str();
-                                              return mlir::success();
-                                            });
-      if (mlir::succeeded(mlir::verify(getModule(*context))))
-        continue;
-    }
-    ASSERT_EQ(wrong.find("dominate"), std::string::npos) << wrong;
-    ASSERT_TRUE(wrong.find("terminat") != std::string::npos ||
-                wrong.find("last op") != std::string::npos ||
-                wrong.find("ends in") != std::string::npos ||
-                wrong.find("empty block") != std::string::npos)
-        << wrong;
-    // Start again.
-    auto fresh = writer->walk<cf::ReturnOp>(
-        [](IRWriter &inner, const cf::ReturnOp::ptr_t &op) {
-          inner.removeOp(op);
-          return IRWriter::WALK_CONTINUE;
-        });
-    EXPECT_TRUE(fresh);
-    all.push_back(writer->create<cf::ReturnOp>(x));
-    ASSERT_TRUE(context->verify());
-  }
-  EXPECT_GT(done, 100);
-  EXPECT_GT(refused, 100);
-  errors.clear();
 }
 
 TEST_F(NodesTest, EveryNodePrintsItself) {
