@@ -105,6 +105,8 @@ static constexpr FamilyTraits table[] = {
     {"exaone4", "exaone4", Is::HasQKNorm | Is::FullIsUnrotated, 4},
     {"seed_oss", "seed_oss", Is::HasMLPBias},
     {"ministral3", "mistral3", Is::PairsInGGUF},
+    {"mistral4", "mistral4",
+     Is::PairsInFolder | Is::PairsInGGUF | Is::HasExperts | Is::HasLatents},
     {"bert", "bert", Is::UsesLayerNorm | Is::UsesExactGELU | Is::LooksAhead},
     {"xlm-roberta", "bert",
      Is::UsesLayerNorm | Is::UsesExactGELU | Is::LooksAhead},

@@ -52,7 +52,9 @@ Status GGUFConfig::refuseWhatIsNotSupported() const {
                           config.architecture == "cohere2"},
       {"attention.scale", isGranite || has(Trait::HasSoftCaps)},
       {"attention.temperature_scale",
-       config.architecture == "mistral3" || config.architecture == "llama4"}};
+       config.architecture == "mistral3" ||
+           config.architecture == "mistral4" ||
+           config.architecture == "llama4"}};
   for (auto [name, isSupported] : keys) {
     if (isSupported)
       continue;
@@ -178,16 +180,29 @@ Status GGUFConfig::readScales() {
   LLMIR_ASSIGN_OR_RETURN(
       config.parallelResidual,
       metadata.booleanOr(key("use_parallel_residual"), has(Trait::IsParallel)));
-  if (config.architecture == "mistral3") {
-    LLMIR_ASSIGN_OR_RETURN(
-        config.queryGrowth,
-        metadata.numberOr(key("attention.temperature_scale"), 0.0));
-    if (config.queryGrowth != 0)
-      LLMIR_ASSIGN_OR_RETURN(
-          config.queryGrowthContext,
-          metadata.integer(key("rope.scaling.original_context_length"), 1,
-                           maxContext));
-  }
+  return readQueryGrowth();
+}
+
+/// Ministral 3 and Mistral Small 4. Converters have left out the key of the
+/// latter, whose models have one scale.
+Status GGUFConfig::readQueryGrowth() {
+  const bool isMistral4 = config.architecture == "mistral4";
+  if (config.architecture != "mistral3" && !isMistral4)
+    return Status::ok();
+  LLMIR_ASSIGN_OR_RETURN(
+      config.queryGrowth,
+      metadata.numberOr(key("attention.temperature_scale"),
+                        isMistral4 ? static_cast<float>(0.1) : 0.0));
+  if (config.queryGrowth == 0)
+    return Status::ok();
+  LLMIR_ASSIGN_OR_RETURN(
+      config.queryGrowthContext,
+      metadata.integer(key("rope.scaling.original_context_length"), 1,
+                       maxContext));
+  LLMIR_ASSIGN_OR_RETURN(config.queryGrowthContext,
+                         metadata.integerOr(key("attention.temperature_length"),
+                                            config.queryGrowthContext, 1,
+                                            maxContext));
   return Status::ok();
 }
 
@@ -453,10 +468,13 @@ Status GGUFConfig::readYarn() {
   LLMIR_ASSIGN_OR_RETURN(
       scaleOfAll,
       metadata.numberOr(key("rope.scaling.yarn_log_multiplier"), 0.0));
-  if (config.architecture == "deepseek2") {
-    // A tenth of it, for a model whose other scale is the same.
+  if (has(Trait::HasLatents)) {
+    // A tenth of it. The other scale is the same in DeepSeek's models, 1 in
+    // Mistral's.
     if (scaleOfAll != 0)
-      usual = 1;
+      usual = config.architecture == "mistral4"
+                  ? usual / yarnMagnitude(scaling.factor, 10 * scaleOfAll)
+                  : 1;
     scaleLatentScores(config, static_cast<float>(scaleOfAll));
   } else if (scaleOfAll != 0) {
     usual /= yarnMagnitude(scaling.factor, scaleOfAll);

@@ -37,6 +37,7 @@ private:
   Status readSizes();
   Status readScales();
   Status readScale(double &target, const char *name) const;
+  Status readQueryGrowth();
   Status readLayers();
   Status readChunkedLayers();
   Status readWindowedLayers(std::vector<bool> &windowed) const;

@@ -185,6 +185,11 @@ Status HuggingFaceConfig::readRope() {
       return scaling.takeStatus();
     LLMIR_RETURN_IF_ERROR(readRopeScaling(*scaling, /*typeRequired=*/true));
   }
+  if (config.architecture == "mistral4" &&
+      config.ropeScaling.kind != RopeScaling::Yarn)
+    return unsupported(json, "rope_parameters",
+                       "does not have the rope_type yarn, which mistral4 "
+                       "models have");
   if (config.latent.rank > 0)
     return Status::ok(); // Specified by the sizes of latent attention.
   const int64_t headDim =
@@ -304,17 +309,20 @@ Status HuggingFaceConfig::readYarn(const JsonReader &rope) {
   double factor;
   LLMIR_ASSIGN_OR_RETURN(factor, rope.numberOr("attention_factor", usual));
   scaling.attentionFactor = static_cast<float>(factor); // As GGUF stores it.
-  if (config.architecture == "deepseek2")
+  if (has(Trait::HasLatents))
     scaleLatentScores(config, static_cast<float>(0.1 * scaleOfAll));
   return readQueryGrowth(rope);
 }
 
-/// Ministral 3: queries grow with their position.
+/// Ministral 3 and Mistral Small 4: queries grow with their position.
 Status HuggingFaceConfig::readQueryGrowth(const JsonReader &rope) {
-  if (config.architecture != "mistral3")
+  const char *key = "llama_4_scaling_beta";
+  const bool isRequired = config.architecture == "mistral4";
+  if (config.architecture != "mistral3" && !isRequired)
     return Status::ok();
   double growth;
-  LLMIR_ASSIGN_OR_RETURN(growth, rope.numberOr("llama_4_scaling_beta", 0));
+  LLMIR_ASSIGN_OR_RETURN(growth,
+                         isRequired ? rope.number(key) : rope.numberOr(key, 0));
   config.queryGrowth = static_cast<float>(growth);
   config.queryGrowthContext = config.ropeScaling.originalContext;
   return Status::ok();

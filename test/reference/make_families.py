@@ -88,6 +88,8 @@ def distribution(config, name, shape):
         return 0.0, 1.0
     if name.endswith("gate_up_proj_bias"):
         return 0.0, 4.0  # Many gates and values beyond the limit.
+    if module == "experts" and config.family in make_experts.OF_ROWS:
+        return 0.0, 1.0 / np.sqrt(shape[-1])
     if module == "experts":  # [in, out]
         return 0.0, (1.0 if name.endswith("gate_up_proj") else 0.1) / np.sqrt(shape[-2])
     if len(shape) == 1:
@@ -162,7 +164,7 @@ def _switches(config):
 def _add_rope(data, config, is_new):
     scaling = dict(config.rope_scaling or {})
     kind = scaling.pop("type", "default")
-    if config.query_growth and config.family == "ministral3":
+    if config.query_growth and config.family in ("ministral3", "mistral4"):
         scaling["llama_4_scaling_beta"] = config.query_growth
     if config.family == "phi3":
         data["original_max_position_embeddings"] = scaling.pop("original_max_position_embeddings", 512)

@@ -75,6 +75,8 @@ struct ExpertsConfig {
   /// The weight of a token's only expert multiplies its input, not its result.
   bool weighsInputs = false;
   bool hasBias = false; ///< The router and all matrices have biases.
+  /// GGUF: the gate and up projections of a layer are one tensor, gate first.
+  bool opensInOneTensor = false;
   /// Of the clamped SwiGLU: of a gate g and an up projection u, it is
   /// g' sigmoid(1.702 g') (u' + 1) with g' up to the limit and u' within it.
   double swigluLimit = 0.0; ///< 0: silu(g) u.

@@ -257,7 +257,8 @@ static nn::Storage storedExperts(const DecoderConfig &config,
   } else {
     storage.place.first = part * config.experts.innerSize;
   }
-  storage.placeInGGUF = nn::StoredPlace();
+  if (!config.experts.opensInOneTensor)
+    storage.placeInGGUF = nn::StoredPlace();
   return storage;
 }
 

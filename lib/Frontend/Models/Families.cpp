@@ -19,12 +19,12 @@ const std::vector<const ModelFamily *> &mllm::models::modelFamilies() {
       &gptNeoXFamily,       &gptOssFamily,         &graniteFamily,
       &graniteHybridFamily, &graniteMoEFamily,     &internLM2Family,
       &lfm2Family,          &lfm2MoEFamily,        &llama4Family,
-      &llamaFamily,         &ministral3Family,     &modernBERTFamily,
-      &nomicBERTFamily,     &olmo2Family,          &olmoEFamily,
-      &phi3Family,          &qwen2Family,          &qwen2MoEFamily,
-      &qwen35Family,        &qwen35MoEFamily,      &qwen3Family,
-      &qwen3MoEFamily,      &qwen3NextFamily,      &seedOSSFamily,
-      &smolLM3Family,       &stableLMFamily,
+      &llamaFamily,         &ministral3Family,     &mistral4Family,
+      &modernBERTFamily,    &nomicBERTFamily,      &olmo2Family,
+      &olmoEFamily,         &phi3Family,           &qwen2Family,
+      &qwen2MoEFamily,      &qwen35Family,         &qwen35MoEFamily,
+      &qwen3Family,         &qwen3MoEFamily,       &qwen3NextFamily,
+      &seedOSSFamily,       &smolLM3Family,        &stableLMFamily,
   };
   return families;
 }

@@ -40,6 +40,7 @@ extern const ModelFamily lfm2MoEFamily;
 extern const ModelFamily llamaFamily;
 extern const ModelFamily llama4Family;
 extern const ModelFamily ministral3Family;
+extern const ModelFamily mistral4Family;
 extern const ModelFamily modernBERTFamily;
 extern const ModelFamily nomicBERTFamily;
 extern const ModelFamily olmo2Family;

@@ -12,7 +12,7 @@ DENSE_FAMILIES = ("cohere", "cohere2", "exaone4", "gemma", "gemma2", "gemma3_tex
                   "granite", "internlm2", "ministral3", "mistral", "olmo2", "olmo3", "phi3", "seed_oss",
                   "smollm3", "stablelm")
 
-LATENT_FAMILIES = ("deepseek_v2", "deepseek_v3", "glm4_moe_lite")
+LATENT_FAMILIES = ("deepseek_v2", "deepseek_v3", "glm4_moe_lite", "mistral4")
 EXPERT_FAMILIES = LATENT_FAMILIES + ("glm4_moe", "gpt_oss", "granitemoe", "llama4_text", "mixtral", "olmoe", "qwen2_moe",
                                      "qwen3_moe")
 HYBRID_FAMILIES = ("granitemoehybrid", "lfm2", "lfm2_moe", "qwen3_5_moe_text", "qwen3_5_text", "qwen3_next")
@@ -68,6 +68,7 @@ class Config(object):
     Of those in latent.py:
     kv_rank, q_rank         elements of the latents of keys and values, and of queries; q_rank 0: there are none
     value_dim               elements of a value
+    fused                   GGUF: gate and up projections of experts are one tensor
 
     Of those in hybrid.py:
     recurrent               per layer, whether it keeps a state in place of keys and values
@@ -87,6 +88,7 @@ class Config(object):
         self.dense_layers, self.normalizes, self.routed_scale = (), False, 1.0
         self.groups, self.groups_per_token, self.qk_norm = 1, 1, True
         self.kv_rank = self.q_rank = 0
+        self.fused = True
         self.swiglu_limit, self.chunk, self.floor_scale = 0.0, 0, 0
         self.recurrent, self.taps, self.conv_bias, self.rotates = (), 0, False, True
         self.key_heads = self.key_dim = self.value_heads = self.value_dim = 0
