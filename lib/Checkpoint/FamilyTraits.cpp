@@ -63,6 +63,14 @@ static constexpr FamilyTraits table[] = {
          Is::HasOutputBias | Is::HasSoftCaps | Is::HasQKNorm |
          Is::HasLocalRotation,
      6},
+    {"gemma4_text", "gemma4",
+     Is::UsesGELU | Is::ScalesEmbedding | Is::HasOutputBias | Is::HasQKNorm |
+         Is::HasLocalRotation,
+     6},
+    {"gemma4_unified_text", "gemma4",
+     Is::UsesGELU | Is::ScalesEmbedding | Is::HasOutputBias | Is::HasQKNorm |
+         Is::HasLocalRotation,
+     6},
     {"olmo2", "olmo2", Is::HasQKNorm | Is::HasOutputBias | Is::HasLocalRotation,
      4},
     {"olmo3", "olmo2", Is::HasQKNorm | Is::HasOutputBias | Is::HasLocalRotation,

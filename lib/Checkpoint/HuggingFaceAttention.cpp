@@ -26,8 +26,11 @@ Status HuggingFaceConfig::readLayers() {
   LLMIR_RETURN_IF_ERROR(readWindow(window));
   std::vector<bool> windowed(static_cast<size_t>(config.numLayers));
   LLMIR_RETURN_IF_ERROR(readWindowedLayers(window, windowed));
+  const bool isGemma4 = config.architecture == "gemma4";
+  if (isGemma4)
+    windowed.back() = false; // Whatever the file says.
   config.layers = layersOf(config, *family, window, windowed);
-  return readRotatedLayers();
+  return isGemma4 ? readGemma4Layers() : readRotatedLayers();
 }
 
 /// 0 if no layer has a window.
@@ -159,6 +162,8 @@ Status HuggingFaceConfig::readRotaryShare(const JsonReader &where,
 /// by layer type; earlier versions have rope_theta and rope_scaling at top
 /// level.
 Status HuggingFaceConfig::readRope() {
+  if (config.architecture == "gemma4")
+    return readGemma4Rope();
   double share = family->rotaryShare;
   LLMIR_RETURN_IF_ERROR(readRotaryShare(json, share));
   const bool isNeoX = config.architecture == "gptneox";
@@ -219,6 +224,7 @@ Status HuggingFaceConfig::readLocalRope() {
   if (!has(Trait::HasLocalRotation))
     return Status::ok();
   const bool hasOwnBase = config.architecture == "gemma3" ||
+                          config.architecture == "gemma4" ||
                           config.architecture == "gemma-embedding" ||
                           config.architecture == "modern-bert";
   LLMIR_ASSIGN_OR_RETURN(

@@ -35,6 +35,10 @@ KVCacheOp llmir::getCacheOp(Operation *op) {
       .Default(KVCacheOp());
 }
 
+bool llmir::onlyReads(KVCacheOp op) {
+  return tensorType(op.getK()).getDimSize(unsigned(op.getTokenDim())) == 0;
+}
+
 LogicalResult llmir::refuseWithoutBody(SubGraphOp subgraph) {
   return subgraph.emitOpError(
       "has no body; link the module that defines it first");
@@ -179,7 +183,8 @@ LogicalResult NeedsCollector::visitCache(KVCacheOp op, SubGraphNeeds &needs) {
     return diag;
   }
   needs.layers.insert(layer);
-  needs.batch[unsigned(BatchPiece::SlotMapping)] = true;
+  if (!onlyReads(op))
+    needs.batch[unsigned(BatchPiece::SlotMapping)] = true;
   return success();
 }
 

@@ -24,6 +24,7 @@ extern const ModelFamily exaone4Family;
 extern const ModelFamily gemmaFamily;
 extern const ModelFamily gemma2Family;
 extern const ModelFamily gemma3Family;
+extern const ModelFamily gemma4Family;
 extern const ModelFamily deepSeekFamily;
 extern const ModelFamily gemmaEmbeddingFamily;
 extern const ModelFamily glm4Family;

@@ -8,7 +8,7 @@ import os
 from . import gguf as gguf_file
 
 FAMILIES = ("gpt2", "llama", "qwen2", "qwen3")
-DENSE_FAMILIES = ("cohere", "cohere2", "exaone4", "gemma", "gemma2", "gemma3_text", "glm4", "gpt_neox",
+DENSE_FAMILIES = ("cohere", "cohere2", "exaone4", "gemma", "gemma2", "gemma3_text", "gemma4_text", "glm4", "gpt_neox",
                   "granite", "internlm2", "ministral3", "mistral", "olmo2", "olmo3", "phi3", "seed_oss",
                   "smollm3", "stablelm")
 
@@ -54,6 +54,14 @@ class Config(object):
     output_bias             the output projection of the attention has a bias
     parallel                both blocks read the same residual stream
 
+    Of those in gemma4.py:
+    full_head_dim, full_kv_heads    of layers that do not slide; full_kv_heads only with values_are_keys
+    values_are_keys         in these layers, values are the projected keys
+    turned_share            the share of their pairs that are rotated; the others have the frequency 0
+    sharing                 so many layers at the end read keys and values of earlier ones
+    double_wide             their MLPs have twice the inner size
+    layer_embedding         elements of an embedding of each token for each layer; 0: none
+
     Of those in experts.py:
     experts, experts_per_token, expert_inner    their number, those that are chosen, and their inner size
     shared_inner            inner size of the MLP of all tokens; 0: none
@@ -83,6 +91,9 @@ class Config(object):
         self.attention_softcap = self.final_softcap = None
         self.embedding_scale = self.residual_scale = self.logit_scale = 1.0
         self.full_every = 0
+        self.full_head_dim = self.full_kv_heads = self.sharing = self.layer_embedding = 0
+        self.values_are_keys = self.double_wide = False
+        self.turned_share = 1.0
         self.query_growth = 0.0
         self.experts = self.experts_per_token = self.expert_inner = self.shared_inner = 0
         self.dense_layers, self.normalizes, self.routed_scale = (), False, 1.0
