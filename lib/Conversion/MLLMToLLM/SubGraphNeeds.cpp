@@ -63,6 +63,9 @@ private:
   LogicalResult visitState(OpTy op, SubGraphNeeds &needs);
   LogicalResult visitCall(CallGraphOp op, SubGraphNeeds &needs);
 
+  /// The layers to whose caches the ops so far, in the order in which they are
+  /// executed, add tokens.
+  llvm::DenseSet<int64_t> filled;
   /// The op that owns a layer's part of a state.
   std::map<std::pair<int64_t, bool>, Operation *> stateOwners;
   const ModelFacts &facts;
@@ -183,8 +186,13 @@ LogicalResult NeedsCollector::visitCache(KVCacheOp op, SubGraphNeeds &needs) {
     return diag;
   }
   needs.layers.insert(layer);
-  if (!onlyReads(op))
+  if (!onlyReads(op)) {
     needs.batch[unsigned(BatchPiece::SlotMapping)] = true;
+    filled.insert(layer);
+  } else if (!filled.contains(layer)) {
+    return op.emitOpError("adds no tokens and reads those of layer ")
+           << layer << ", to which no op before it adds any";
+  }
   return success();
 }
 
