@@ -18,6 +18,10 @@ namespace llmir {
 
 /// What is read with the sizes, and the options that are not supported.
 Status HuggingFaceConfig::readGemma4() {
+  if (json.has("per_layer_config"))
+    return unsupported(json, "per_layer_config",
+                       "is present; layers are described by 'layer_types' and "
+                       "'global_head_dim'");
   bool hasExperts;
   LLMIR_ASSIGN_OR_RETURN(hasExperts, json.booleanOr("enable_moe_block", false));
   if (hasExperts)

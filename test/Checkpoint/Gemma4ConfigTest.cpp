@@ -125,6 +125,8 @@ TEST(Gemma4ConfigTest, RefusesWhatIsNotSupported) {
   const std::string type = std::string(full) + "/rope_type",
                     factor = std::string(full) + "/factor";
   for (const Case &bad : {
+           Case{"/per_layer_config", Json::object(), StatusCode::Unsupported,
+                "'per_layer_config' is present"},
            Case{"/enable_moe_block", true, StatusCode::Unsupported,
                 "'enable_moe_block' is true"},
            Case{"/use_bidirectional_attention", "all", StatusCode::Unsupported,

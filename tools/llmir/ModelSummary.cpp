@@ -30,16 +30,24 @@ static int64_t kvBytes(int64_t layers, const KVBlockLayout &layout) {
   return layers * layout.blockBytes() / layout.blockSize;
 }
 
-/// Bytes of the embedding if it is not the output projection as well: a token
-/// reads one row of it.
+static int64_t bytesOf(const Checkpoint &checkpoint, const char *name) {
+  const CheckpointTensor *tensor = checkpoint.find(name);
+  return tensor ? static_cast<int64_t>(tensor->storedBytes()) : 0;
+}
+
+/// Bytes of the tables of embeddings of which a token reads one row: not that
+/// which is the output projection as well.
 static int64_t unreadBytes(const Checkpoint &checkpoint) {
-  if (checkpoint.config().tieWordEmbeddings)
-    return 0;
   int64_t bytes = 0;
+  for (const char *name : {"model.embed_tokens_per_layer.weight",
+                           "model.language_model.embed_tokens_per_layer.weight",
+                           "per_layer_token_embd.weight"})
+    bytes += bytesOf(checkpoint, name);
+  if (checkpoint.config().tieWordEmbeddings)
+    return bytes;
   for (const char *name : {"model.embed_tokens.weight", "token_embd.weight",
                            "transformer.wte.weight", "wte.weight"})
-    if (const CheckpointTensor *table = checkpoint.find(name))
-      bytes = static_cast<int64_t>(table->storedBytes());
+    bytes += bytesOf(checkpoint, name);
   return bytes;
 }
 

@@ -170,7 +170,9 @@ Tensor Gemma4Attention::attended(const Tensor &q, const Tensor &x) {
   }
   Tensor k = (*key)(x).view({kSymbolic, numKVHeads, headDim});
   Tensor v = value ? (*value)(x).view({kSymbolic, numKVHeads, headDim}) : k;
-  return attend(q, stored(rope((*keyNorm)(k))), stored(normalized(v, eps)));
+  Tensor keys = stored(rope((*keyNorm)(k)));
+  Tensor values = stored(normalized(v, eps));
+  return attend(q, keys, values);
 }
 
 Tensor Gemma4Attention::forward(const Tensor &x) {
@@ -250,8 +252,9 @@ Tensor Gemma4Model::layerEmbeddings(const Tensor &ids, const Tensor &x) {
   const auto count = static_cast<int64_t>(layers.size());
   Tensor ofModel = (*layerProjection)(x, {count, size}) * projectionScale;
   Tensor ofTable = (*layerTable)(ids).view({kSymbolic, count, size});
-  Tensor sum = (*layerNorm)(ofModel) + ofTable * layerEmbeddingScale;
-  return sum * std::sqrt(0.5);
+  ofModel = (*layerNorm)(ofModel);
+  ofTable = ofTable * layerEmbeddingScale;
+  return (ofModel + ofTable) * std::sqrt(0.5);
 }
 
 Tensor Gemma4Model::forward(const Tensor &ids) {
