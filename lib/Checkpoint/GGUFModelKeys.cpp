@@ -180,10 +180,9 @@ Status ModelKeys::add() {
                   "conversion of " + config.architecture +
                       " models, whose layers keep states, is not supported",
                   "run the model from its directory");
-  if (config.architecture == "gemma4" || config.architecture == "mistral4")
+  if (config.architecture == "gemma4")
     return Status(StatusCode::Unsupported,
-                  "conversion of " + config.architecture +
-                      " models is not supported",
+                  "conversion of gemma4 models is not supported",
                   "run the model from its directory");
   addSizes();
   if (!config.learnedPositions)
