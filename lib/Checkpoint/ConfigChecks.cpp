@@ -174,7 +174,8 @@ static Status checkRope(const ModelConfig &config,
     return failure(StatusCode::InvalidFile, names.factor,
                    "is " + text(scaling.factor) +
                        "; expected a positive number");
-  if (scaling.kind == RopeScaling::Linear)
+  if (scaling.kind == RopeScaling::Linear ||
+      scaling.kind == RopeScaling::Proportional)
     return Status::ok();
   if (scaling.kind == RopeScaling::Yarn) {
     if (positive(scaling.betaSlow) && std::isfinite(scaling.betaFast) &&

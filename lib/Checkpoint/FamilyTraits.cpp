@@ -63,6 +63,14 @@ static constexpr FamilyTraits table[] = {
          Is::HasOutputBias | Is::HasSoftCaps | Is::HasQKNorm |
          Is::HasLocalRotation,
      6},
+    {"gemma4_text", "gemma4",
+     Is::UsesGELU | Is::ScalesEmbedding | Is::HasOutputBias | Is::HasQKNorm |
+         Is::HasLocalRotation,
+     6},
+    {"gemma4_unified_text", "gemma4",
+     Is::UsesGELU | Is::ScalesEmbedding | Is::HasOutputBias | Is::HasQKNorm |
+         Is::HasLocalRotation,
+     6},
     {"olmo2", "olmo2", Is::HasQKNorm | Is::HasOutputBias | Is::HasLocalRotation,
      4},
     {"olmo3", "olmo2", Is::HasQKNorm | Is::HasOutputBias | Is::HasLocalRotation,
@@ -105,6 +113,8 @@ static constexpr FamilyTraits table[] = {
     {"exaone4", "exaone4", Is::HasQKNorm | Is::FullIsUnrotated, 4},
     {"seed_oss", "seed_oss", Is::HasMLPBias},
     {"ministral3", "mistral3", Is::PairsInGGUF},
+    {"mistral4", "mistral4",
+     Is::PairsInFolder | Is::PairsInGGUF | Is::HasExperts | Is::HasLatents},
     {"bert", "bert", Is::UsesLayerNorm | Is::UsesExactGELU | Is::LooksAhead},
     {"xlm-roberta", "bert",
      Is::UsesLayerNorm | Is::UsesExactGELU | Is::LooksAhead},

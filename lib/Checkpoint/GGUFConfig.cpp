@@ -45,14 +45,16 @@ Status GGUFConfig::refuseWhatIsNotSupported() const {
   const bool isGranite = has(Trait::DividesLogits);
   const std::pair<const char *, bool> keys[] = {
       {"attn_logit_softcapping", has(Trait::HasSoftCaps)},
-      {"final_logit_softcapping", has(Trait::HasSoftCaps)},
+      {"final_logit_softcapping",
+       has(Trait::HasSoftCaps) || config.architecture == "gemma4"},
       {"embedding_scale", isGranite},
       {"residual_scale", isGranite},
       {"logit_scale", isGranite || config.architecture == "command-r" ||
                           config.architecture == "cohere2"},
       {"attention.scale", isGranite || has(Trait::HasSoftCaps)},
-      {"attention.temperature_scale",
-       config.architecture == "mistral3" || config.architecture == "llama4"}};
+      {"attention.temperature_scale", config.architecture == "mistral3" ||
+                                          config.architecture == "mistral4" ||
+                                          config.architecture == "llama4"}};
   for (auto [name, isSupported] : keys) {
     if (isSupported)
       continue;
@@ -113,14 +115,17 @@ Status GGUFConfig::readSizes() {
   LLMIR_ASSIGN_OR_RETURN(
       config.contextLength,
       metadata.integer(key("context_length"), 1, maxContext));
+  if (config.architecture == "gemma4")
+    LLMIR_RETURN_IF_ERROR(readInnerSizes());
   // Files of models without dense layers may give only the size of experts.
   const bool hasDenseSize =
       metadata.find(key("feed_forward_length")) || !has(Trait::HasExperts);
-  LLMIR_ASSIGN_OR_RETURN(
-      config.intermediateSize,
-      sameInEveryLayer(key(hasDenseSize ? "feed_forward_length"
-                                        : "expert_feed_forward_length"),
-                       maxIntermediateSize));
+  if (config.intermediateSize == 0)
+    LLMIR_ASSIGN_OR_RETURN(
+        config.intermediateSize,
+        sameInEveryLayer(key(hasDenseSize ? "feed_forward_length"
+                                          : "expert_feed_forward_length"),
+                         maxIntermediateSize));
   const GGUFEntry *eps = metadata.find(epsKey());
   // NaN and infinity are left to the common check, which names the valid range.
   if (eps && eps->number())
@@ -128,6 +133,14 @@ Status GGUFConfig::readSizes() {
   else
     LLMIR_ASSIGN_OR_RETURN(config.normEps, metadata.number(epsKey()));
   return Status::ok();
+}
+
+/// The type of the weights with which the model was trained, as far as that of
+/// a table of embeddings tells.
+std::string_view GGUFConfig::typeOfTable(std::string_view name) const {
+  const CheckpointTensor *table = tensor(name);
+  const std::string type = table ? table->storageName : "";
+  return type == "bf16" ? "bfloat16" : type == "f16" ? "float16" : "float32";
 }
 
 /// A positive number; 0, the value of converters for none, and an absent key
@@ -167,28 +180,16 @@ Status GGUFConfig::readScales() {
     if (config.attentionScale == 0)
       config.attentionScale = static_cast<float>(1 / std::sqrt(square));
   }
-  if (has(Trait::ScalesEmbedding)) {
-    const CheckpointTensor *table = tensor("token_embd.weight");
-    const std::string type = table ? table->storageName : "";
+  if (config.architecture == "gemma4")
+    LLMIR_RETURN_IF_ERROR(
+        readScale(config.logitSoftCap, "final_logit_softcapping"));
+  if (has(Trait::ScalesEmbedding))
     config.embeddingScale =
-        embeddingScale(config.hiddenSize, type == "bf16"  ? "bfloat16"
-                                          : type == "f16" ? "float16"
-                                                          : "float32");
-  }
+        embeddingScale(config.hiddenSize, typeOfTable("token_embd.weight"));
   LLMIR_ASSIGN_OR_RETURN(
       config.parallelResidual,
       metadata.booleanOr(key("use_parallel_residual"), has(Trait::IsParallel)));
-  if (config.architecture == "mistral3") {
-    LLMIR_ASSIGN_OR_RETURN(
-        config.queryGrowth,
-        metadata.numberOr(key("attention.temperature_scale"), 0.0));
-    if (config.queryGrowth != 0)
-      LLMIR_ASSIGN_OR_RETURN(
-          config.queryGrowthContext,
-          metadata.integer(key("rope.scaling.original_context_length"), 1,
-                           maxContext));
-  }
-  return Status::ok();
+  return readQueryGrowth();
 }
 
 //===----------------------------------------------------------------------===//
@@ -249,6 +250,8 @@ Status GGUFConfig::readLayers() {
   if (window > 0)
     LLMIR_RETURN_IF_ERROR(readWindowedLayers(windowed));
   config.layers = layersOf(config, *family, window, windowed);
+  if (config.architecture == "gemma4")
+    return readGemma4Layers();
   if (!has(Trait::EveryFourthIsUnrotated))
     return Status::ok();
   config.layers.resize(static_cast<size_t>(config.numLayers));
@@ -292,6 +295,8 @@ Status GGUFConfig::readWindowedLayers(std::vector<bool> &windowed) const {
 Status GGUFConfig::readHeads() {
   if (has(Trait::HasLatents))
     return readLatentAttention();
+  if (config.architecture == "gemma4")
+    return readGemma4Heads();
   LLMIR_ASSIGN_OR_RETURN(
       config.numHeads, sameInEveryLayer(key("attention.head_count"), maxHeads));
   config.numKVHeads = config.numHeads;

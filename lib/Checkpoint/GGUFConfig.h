@@ -20,6 +20,8 @@
 
 namespace llmir {
 
+struct Gemma4Layers;
+
 /// Reads the "<architecture>.*" keys of one file into a ModelConfig.
 class GGUFConfig {
 public:
@@ -37,6 +39,7 @@ private:
   Status readSizes();
   Status readScales();
   Status readScale(double &target, const char *name) const;
+  Status readQueryGrowth();
   Status readLayers();
   Status readChunkedLayers();
   Status readWindowedLayers(std::vector<bool> &windowed) const;
@@ -59,6 +62,14 @@ private:
   Status readRecurrent();
   Status readMambaTraits();
   Status readShortConv();
+  // GGUFGemma4.cpp
+  Expected<std::vector<int64_t>> sizePerLayer(const std::string &key,
+                                              int64_t max) const;
+  Status readInnerSizes();
+  Status readGemma4Heads();
+  Status readLayerEmbeddings();
+  Status readGemma4Layers();
+  Status readKVHeadsOfKinds(Gemma4Layers &given) const;
   Status readTokens();
   void readTensorTraits();
   Status check();
@@ -71,6 +82,7 @@ private:
                    : "attention.layer_norm_rms_epsilon");
   }
   const CheckpointTensor *tensor(std::string_view name) const;
+  std::string_view typeOfTable(std::string_view name) const;
   Expected<int64_t> sameInEveryLayer(const std::string &key, int64_t max) const;
   Status unsupported(const std::string &key, const std::string &problem,
                      const std::string &advice = {}) const {

@@ -32,6 +32,8 @@ Status GGUFConfig::readExperts() {
     if (up && up->shape.size() == 2)
       experts.sharedInnerSize = up->shape.front();
     experts.hasChoiceBias |= tensor(block + "exp_probs_b.bias") != nullptr;
+    experts.opensInOneTensor |=
+        tensor(block + "ffn_gate_up_exps.weight") != nullptr;
   }
   if (config.architecture == "gpt-oss") {
     experts.hasBias = true;
@@ -85,7 +87,7 @@ Status GGUFConfig::readExpertWeights() {
     return unsupported(gating, "is " + std::to_string(function),
                        "supported: 1 (softmax), 2 (sigmoid), 3 (softmax over "
                        "the chosen experts)");
-  if (function != 2 && has(Trait::HasLatents))
+  if (function != 2 && config.architecture == "deepseek2")
     experts.groupScores = 1; // DeepSeek-V2
   experts.scores =
       function == 2 ? ExpertsConfig::Sigmoid : ExpertsConfig::Softmax;

@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Multi-head latent attention in GGUF.
+// Multi-head latent attention in GGUF, and queries that grow with their
+// position.
 //
 //===----------------------------------------------------------------------===//
 
@@ -75,6 +76,29 @@ Status GGUFConfig::checkLatentCache() const {
                                   std::to_string(expected) +
                                   " for latent attention");
   }
+  return Status::ok();
+}
+
+/// Ministral 3 and Mistral Small 4. Converters have left out the key of the
+/// latter, whose models have one scale.
+Status GGUFConfig::readQueryGrowth() {
+  const bool isMistral4 = config.architecture == "mistral4";
+  if (config.architecture != "mistral3" && !isMistral4)
+    return Status::ok();
+  LLMIR_ASSIGN_OR_RETURN(
+      config.queryGrowth,
+      metadata.numberOr(key("attention.temperature_scale"),
+                        isMistral4 ? static_cast<float>(0.1) : 0.0));
+  if (config.queryGrowth == 0)
+    return Status::ok();
+  LLMIR_ASSIGN_OR_RETURN(
+      config.queryGrowthContext,
+      metadata.integer(key("rope.scaling.original_context_length"), 1,
+                       maxContext));
+  LLMIR_ASSIGN_OR_RETURN(config.queryGrowthContext,
+                         metadata.integerOr(key("attention.temperature_length"),
+                                            config.queryGrowthContext, 1,
+                                            maxContext));
   return Status::ok();
 }
 

@@ -180,6 +180,10 @@ Status ModelKeys::add() {
                   "conversion of " + config.architecture +
                       " models, whose layers keep states, is not supported",
                   "run the model from its directory");
+  if (config.architecture == "gemma4")
+    return Status(StatusCode::Unsupported,
+                  "conversion of gemma4 models is not supported",
+                  "run the model from its directory");
   addSizes();
   if (!config.learnedPositions)
     LLMIR_RETURN_IF_ERROR(addRope());

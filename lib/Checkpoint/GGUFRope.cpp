@@ -34,6 +34,7 @@ Status GGUFConfig::readRope() {
         StatusCode::InvalidFile, key("rope.dimension_count"),
         "is " + std::to_string(config.rotaryDim) + "; expected an even number");
   const bool hasOwnBase = config.architecture == "gemma3" ||
+                          config.architecture == "gemma4" ||
                           config.architecture == "gemma-embedding" ||
                           config.architecture == "modern-bert";
   config.localRopeTheta = hasOwnBase ? 10000.0 : config.ropeTheta;
@@ -90,10 +91,13 @@ Status GGUFConfig::readYarn() {
   LLMIR_ASSIGN_OR_RETURN(
       scaleOfAll,
       metadata.numberOr(key("rope.scaling.yarn_log_multiplier"), 0.0));
-  if (config.architecture == "deepseek2") {
-    // A tenth of it, for a model whose other scale is the same.
+  if (has(Trait::HasLatents)) {
+    // A tenth of it. The other scale is the same in DeepSeek's models, 1 in
+    // Mistral's.
     if (scaleOfAll != 0)
-      usual = 1;
+      usual = config.architecture == "mistral4"
+                  ? usual / yarnMagnitude(scaling.factor, 10 * scaleOfAll)
+                  : 1;
     LLMIR_RETURN_IF_ERROR(
         scaleLatentScores(config, static_cast<float>(scaleOfAll),
                           key("rope.scaling.yarn_log_multiplier"),

@@ -26,8 +26,11 @@ Status HuggingFaceConfig::readLayers() {
   LLMIR_RETURN_IF_ERROR(readWindow(window));
   std::vector<bool> windowed(static_cast<size_t>(config.numLayers));
   LLMIR_RETURN_IF_ERROR(readWindowedLayers(window, windowed));
+  const bool isGemma4 = config.architecture == "gemma4";
+  if (isGemma4)
+    windowed.back() = false; // Whatever the file says.
   config.layers = layersOf(config, *family, window, windowed);
-  return readRotatedLayers();
+  return isGemma4 ? readGemma4Layers() : readRotatedLayers();
 }
 
 /// 0 if no layer has a window.
@@ -159,6 +162,8 @@ Status HuggingFaceConfig::readRotaryShare(const JsonReader &where,
 /// by layer type; earlier versions have rope_theta and rope_scaling at top
 /// level.
 Status HuggingFaceConfig::readRope() {
+  if (config.architecture == "gemma4")
+    return readGemma4Rope();
   double share = family->rotaryShare;
   LLMIR_RETURN_IF_ERROR(readRotaryShare(json, share));
   const bool isNeoX = config.architecture == "gptneox";
@@ -185,6 +190,11 @@ Status HuggingFaceConfig::readRope() {
       return scaling.takeStatus();
     LLMIR_RETURN_IF_ERROR(readRopeScaling(*scaling, /*typeRequired=*/true));
   }
+  if (config.architecture == "mistral4" &&
+      config.ropeScaling.kind != RopeScaling::Yarn)
+    return unsupported(json, "rope_parameters",
+                       "does not have the rope_type yarn, which mistral4 "
+                       "models have");
   if (config.latent.rank > 0)
     return Status::ok(); // Specified by the sizes of latent attention.
   const int64_t headDim =
@@ -214,6 +224,7 @@ Status HuggingFaceConfig::readLocalRope() {
   if (!has(Trait::HasLocalRotation))
     return Status::ok();
   const bool hasOwnBase = config.architecture == "gemma3" ||
+                          config.architecture == "gemma4" ||
                           config.architecture == "gemma-embedding" ||
                           config.architecture == "modern-bert";
   LLMIR_ASSIGN_OR_RETURN(
@@ -304,7 +315,7 @@ Status HuggingFaceConfig::readYarn(const JsonReader &rope) {
   double factor;
   LLMIR_ASSIGN_OR_RETURN(factor, rope.numberOr("attention_factor", usual));
   scaling.attentionFactor = static_cast<float>(factor); // As GGUF stores it.
-  if (config.architecture == "deepseek2")
+  if (has(Trait::HasLatents))
     LLMIR_RETURN_IF_ERROR(scaleLatentScores(
         config, static_cast<float>(0.1 * scaleOfAll), "mscale_all_dim",
         [&](StatusCode code, const std::string &field,
@@ -314,12 +325,15 @@ Status HuggingFaceConfig::readYarn(const JsonReader &rope) {
   return readQueryGrowth(rope);
 }
 
-/// Ministral 3: queries grow with their position.
+/// Ministral 3 and Mistral Small 4: queries grow with their position.
 Status HuggingFaceConfig::readQueryGrowth(const JsonReader &rope) {
-  if (config.architecture != "mistral3")
+  const char *key = "llama_4_scaling_beta";
+  const bool isRequired = config.architecture == "mistral4";
+  if (config.architecture != "mistral3" && !isRequired)
     return Status::ok();
   double growth;
-  LLMIR_ASSIGN_OR_RETURN(growth, rope.numberOr("llama_4_scaling_beta", 0));
+  LLMIR_ASSIGN_OR_RETURN(growth,
+                         isRequired ? rope.number(key) : rope.numberOr(key, 0));
   config.queryGrowth = static_cast<float>(growth);
   config.queryGrowthContext = config.ropeScaling.originalContext;
   return Status::ok();

@@ -265,6 +265,8 @@ Expected<ModelConfig> HuggingFaceConfig::read(const Json *generation) {
   } else {
     LLMIR_RETURN_IF_ERROR(readSizes());
     LLMIR_RETURN_IF_ERROR(readSwitches());
+    if (config.architecture == "gemma4")
+      LLMIR_RETURN_IF_ERROR(readGemma4());
     LLMIR_RETURN_IF_ERROR(readLatentAttention());
     if (has(Trait::HasExperts))
       LLMIR_RETURN_IF_ERROR(readExperts());
@@ -310,7 +312,8 @@ Expected<ModelConfig> modelConfigFromHuggingFace(const Json &config,
   std::string type;
   LLMIR_ASSIGN_OR_RETURN(type, reader->stringOr("model_type", ""));
   static constexpr std::string_view multimodal[] = {
-      "gemma3", "mistral3", "llama4", "qwen3_5", "qwen3_5_moe"};
+      "gemma3", "gemma4",  "gemma4_unified", "mistral3",
+      "llama4", "qwen3_5", "qwen3_5_moe"};
   const bool isKnown = std::find(std::begin(multimodal), std::end(multimodal),
                                  type) != std::end(multimodal);
   if (!reader->has("text_config") || !isKnown)

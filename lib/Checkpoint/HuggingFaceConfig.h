@@ -72,6 +72,13 @@ private:
   Status readExpertLayers();
   Status readLayerTypesOfMLPs();
 
+  // HuggingFaceGemma4.cpp
+  Status readGemma4();
+  Status readLayerEmbeddings();
+  Status readGemma4Rope();
+  Status readGemma4Layers();
+  Status readDoubledMLPs();
+
   // HuggingFaceLlama4.cpp
   Status checkLength(const char *key, size_t length) const;
   Status readChunkedLayers();

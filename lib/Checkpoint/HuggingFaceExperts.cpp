@@ -33,6 +33,7 @@ static constexpr ExpertKeys table[] = {
     {"deepseek_v3", "n_routed_experts", "moe_intermediate_size", true},
     {"kimi_k2", "n_routed_experts", "moe_intermediate_size", true},
     {"glm4_moe_lite", "n_routed_experts", "moe_intermediate_size", true},
+    {"mistral4", "n_routed_experts", "moe_intermediate_size", true},
     {"gpt_oss", "num_local_experts", "intermediate_size", true},
     {"llama4_text", "num_local_experts", "intermediate_size", false},
     {"lfm2_moe", "num_experts", "moe_intermediate_size", true},
@@ -80,6 +81,8 @@ Status HuggingFaceConfig::readExperts() {
                            "supported");
   if (keys->modelType == "deepseek_v2")
     LLMIR_RETURN_IF_ERROR(readLimitedExperts());
+  else if (keys->modelType == "mistral4")
+    LLMIR_RETURN_IF_ERROR(readExpertGroups());
   else if (keys->count == "n_routed_experts")
     LLMIR_RETURN_IF_ERROR(readRoutedExperts());
   if (keys->modelType == "lfm2_moe")

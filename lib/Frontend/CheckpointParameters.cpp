@@ -27,7 +27,9 @@ static constexpr std::string_view modelPrefix = "model.";
 static constexpr std::string_view otherParts[] = {
     "vision_tower.",       "multi_modal_projector.",
     "model.vision_tower.", "model.multi_modal_projector.",
-    "vision_model.",       "model.visual."};
+    "vision_model.",       "model.visual.",
+    "model.embed_vision.", "model.audio_tower.",
+    "model.embed_audio."};
 /// Of layers that predict further tokens.
 static constexpr std::string_view predictionPrefix = "mtp.";
 
@@ -274,6 +276,23 @@ static bool isOfPredictionLayer(const ModelConfig &config,
   return false;
 }
 
+/// Whether the tensor makes keys or values of a layer that reads those of
+/// another one instead.
+static bool isOfUnusedKeys(const ModelConfig &config, std::string_view name) {
+  for (int64_t i = 0; i < config.numLayers; ++i) {
+    if (config.attentionOf(i).cacheOf < 0)
+      continue;
+    const std::string number = std::to_string(i);
+    for (const char *part : {"k_proj", "v_proj", "k_norm"})
+      if (endsWith(name, "layers." + number + ".self_attn." + part + ".weight"))
+        return true;
+    for (const char *part : {"attn_k", "attn_v", "attn_k_norm"})
+      if (name == "blk." + number + "." + part + ".weight")
+        return true;
+  }
+  return false;
+}
+
 /// Exports of GPTQ can give each quantized matrix a bias, which is zero if the
 /// model has none.
 static bool isZeroBiasOfGPTQ(const Checkpoint &checkpoint,
@@ -311,7 +330,8 @@ bool CheckpointParameters::isTolerated(const CheckpointTensor &tensor) const {
   if (config.ropeScaling.kind == RopeScaling::LongRope &&
       (tensor.name == shortFactorsTensor || tensor.name == longFactorsTensor))
     return true;
-  if (isOfPredictionLayer(config, tensor.name) ||
+  if (isOfUnusedKeys(config, tensor.name) ||
+      isOfPredictionLayer(config, tensor.name) ||
       startsWith(tensor.name, predictionPrefix))
     return true;
   if (config.isTextPart)

@@ -15,6 +15,9 @@
 
 using namespace llmir;
 
+/// Converters give pairs that are not rotated the divisor 1e30.
+static constexpr double stillDivisor = 1e29;
+
 /// The divisor of a frequency in llama3 scaling, from 1 to the factor. Pairs
 /// that rotate often within the original context keep their frequency, slow
 /// ones are stretched, and those in between are interpolated.
@@ -82,18 +85,18 @@ static std::vector<double> inHeads(const ModelConfig &config,
   return frequencies;
 }
 
-static std::vector<double> unscaled(const ModelConfig &config, double theta) {
+static std::vector<double> unscaled(int64_t rotaryDim, double theta) {
   std::vector<double> frequencies;
-  for (int64_t i = 0; i < config.rotaryDim / 2; ++i)
-    frequencies.push_back(
-        std::pow(theta, -2.0 * static_cast<double>(i) /
-                            static_cast<double>(config.rotaryDim)));
+  for (int64_t i = 0; i < rotaryDim / 2; ++i)
+    frequencies.push_back(std::pow(theta, -2.0 * static_cast<double>(i) /
+                                              static_cast<double>(rotaryDim)));
   return frequencies;
 }
 
 std::vector<double> llmir::ropeFrequencies(const ModelConfig &config,
                                            Span<const double> divisors) {
-  std::vector<double> frequencies = unscaled(config, config.ropeTheta);
+  std::vector<double> frequencies =
+      unscaled(config.rotaryDim, config.ropeTheta);
   for (size_t i = 0; i < frequencies.size(); ++i) {
     double &frequency = frequencies[i];
     switch (config.ropeScaling.kind) {
@@ -109,23 +112,29 @@ std::vector<double> llmir::ropeFrequencies(const ModelConfig &config,
     case RopeScaling::Yarn:
       frequency = yarnFrequency(config, static_cast<int64_t>(i), frequency);
       break;
+    case RopeScaling::Proportional:
+      if (static_cast<int64_t>(i) >= config.ropeScaling.turnedPairs)
+        frequency = 0;
+      break;
     }
     if (!divisors.empty())
-      frequency /= divisors[i];
+      frequency = divisors[i] < stillDivisor ? frequency / divisors[i] : 0;
   }
   return inHeads(config, std::move(frequencies));
 }
 
 std::vector<float> llmir::llama3Divisors(const ModelConfig &config) {
   std::vector<float> divisors;
-  for (double frequency : unscaled(config, config.ropeTheta))
+  for (double frequency : unscaled(config.rotaryDim, config.ropeTheta))
     divisors.push_back(
         static_cast<float>(llama3Divisor(config.ropeScaling, frequency)));
   return divisors;
 }
 
 std::vector<double> llmir::localRopeFrequencies(const ModelConfig &config) {
-  return inHeads(config, unscaled(config, config.localRopeTheta));
+  const int64_t dim =
+      config.localRotaryDim ? config.localRotaryDim : config.rotaryDim;
+  return inHeads(config, unscaled(dim, config.localRopeTheta));
 }
 
 /// Reads the divisors of a GGUF file.

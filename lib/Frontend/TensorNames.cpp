@@ -85,8 +85,12 @@ std::optional<std::string> llmir::ggufTensorName(std::string_view parameter,
     return std::nullopt;
   std::string_view rest = module.substr(prefix->size());
   size_t end = rest.find('.');
-  if (end == std::string_view::npos)
-    return std::nullopt;
+  if (end == std::string_view::npos) { // A parameter of the layer itself.
+    auto name = lookUp(own, layerNames, kind.substr(1));
+    return name ? std::optional("blk." + std::string(rest) + "." +
+                                std::string(*name))
+                : std::nullopt;
+  }
   const std::string block = "blk." + std::string(rest.substr(0, end)) + ".";
   const std::string_view inLayer = rest.substr(end + 1);
   // A parameter whose name does not consist of that of its module.

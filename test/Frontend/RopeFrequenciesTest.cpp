@@ -48,6 +48,27 @@ TEST(RopeFrequenciesTest, LinearDividesAll) {
   EXPECT_EQ(ropeFrequencies(scaled, {}), (std::vector<double>{0.25, 0.0025}));
 }
 
+// Pairs are numbered over the whole head, unlike those of a part of it.
+TEST(RopeFrequenciesTest, ProportionalStopsPairs) {
+  const std::vector<double> plain = ropeFrequencies(config(8, 1e6), {});
+  ModelConfig some = config(8, 1e6);
+  some.ropeScaling.kind = RopeScaling::Proportional;
+  some.ropeScaling.turnedPairs = 2;
+  const std::vector<double> expected = {plain[0], plain[1], 0, 0};
+  EXPECT_EQ(ropeFrequencies(some, {}), expected);
+  // As in GGUF.
+  const std::vector<double> divisors = {1, 1, 1e30, 1e30};
+  EXPECT_EQ(ropeFrequencies(config(8, 1e6), divisors), expected);
+}
+
+TEST(RopeFrequenciesTest, LocalHeadsCanBeSmaller) {
+  ModelConfig both = config(8, 1e6);
+  both.localRopeTheta = 1e4;
+  EXPECT_EQ(localRopeFrequencies(both), ropeFrequencies(config(8, 1e4), {}));
+  both.localRotaryDim = 4;
+  EXPECT_EQ(localRopeFrequencies(both), ropeFrequencies(config(4, 1e4), {}));
+}
+
 // The formula of Llama 3's reference code, in terms of wavelengths.
 TEST(RopeFrequenciesTest, Llama3StretchesLongWavelengths) {
   std::vector<double> plain = ropeFrequencies(config(128, 5e5), {});

@@ -52,7 +52,11 @@ TEST(TensorNamesTest, NamesOfGPT2) {
 TEST(TensorNamesTest, NamesOfAFamily) {
   const std::vector<TensorName> own = {
       {"post_attention_layernorm", "post_attention_norm"},
-      {"gpt_neox.embed_in", "token_embd"}};
+      {"gpt_neox.embed_in", "token_embd"},
+      {"layer_scalar", "layer_output_scale.weight"}};
+  EXPECT_EQ(ggufTensorName("model.layers.3.layer_scalar", own),
+            "blk.3.layer_output_scale.weight");
+  EXPECT_EQ(ggufTensorName("model.layers.3.other", own), std::nullopt);
   EXPECT_EQ(
       ggufTensorName("model.layers.3.post_attention_layernorm.weight", own),
       "blk.3.post_attention_norm.weight");

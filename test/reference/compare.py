@@ -242,7 +242,15 @@ def described_families(command, report, temp, suite, families):
 
 def suite_dense(command, report, temp):
     described_families(command, report, temp, "dense", make_families.FAMILIES)
-    report.check("dense/gemma3 as the text part of a multimodal model", lambda: text_part(command, temp))
+    report.check("dense/gemma3 as the text part of a multimodal model",
+                 lambda: text_part(command, temp, "gemma3", "vision_tower.embedding.weight"))
+    report.check("dense/gemma4_shared as the text part of a multimodal model",
+                 lambda: text_part(command, temp, "gemma4_shared", "model.embed_vision.embedding_projection.weight",
+                                   "language_model.model.layers.7.self_attn.k_proj.weight"))  # of the shared cache
+    for family in ("gemma4", "gemma4_shared"):
+        report.check("dense/%s q8_0" % family, lambda: in_blocks(command, temp, family, "q8_0"))
+        f32_checks(command, report, temp, "dense/%s longer than a step" % family, family, tokens=613,
+                   max_positions=1024)
 
 
 def suite_experts(command, report, temp):
@@ -250,7 +258,8 @@ def suite_experts(command, report, temp):
     for number, gguf_type in enumerate(BLOCKS_OF_EXPERTS):
         family = ("mixtral", "qwen2_moe")[number % 2]
         report.check("experts/%s %s" % (family, gguf_type), lambda: in_blocks(command, temp, family, gguf_type))
-    report.check("experts/deepseek_v3 q8_0", lambda: in_blocks(command, temp, "deepseek_v3", "q8_0"))
+    for family in ("deepseek_v3", "mistral4"):
+        report.check("experts/%s q8_0" % family, lambda: in_blocks(command, temp, family, "q8_0"))
     report.check("experts/deepseek_v3 fp8", lambda: in_fp8(command, temp, "deepseek_v3"))
     report.check("experts/gpt_oss MXFP4", lambda: gpt_oss_mxfp4(command, temp))
     report.check("experts/gpt_oss bf16", lambda: gpt_oss_bf16(command, temp))
@@ -258,31 +267,27 @@ def suite_experts(command, report, temp):
     f32_checks(command, report, temp, "experts/llama4 longer than a step", "llama4", tokens=613, max_positions=1024,
                chunk=160)
     f32_checks(command, report, temp, "experts/llama4 without norms", "llama4", experts=128, qk_norm=False, layers=4)
-    report.check("experts/llama4 as the text part of a multimodal model", lambda: llama4_part(command, temp))
+    report.check("experts/llama4 as the text part of a multimodal model",
+                 lambda: text_part(command, temp, "llama4", "vision_model.class_embedding"))
+    report.check("experts/mistral4 as the text part of a multimodal model",
+                 lambda: text_part(command, temp, "mistral4", "vision_tower.embedding.weight"))
 
 
 def suite_hybrid(command, report, temp):
     described_families(command, report, temp, "hybrid", make_hybrid.FAMILIES)
 
 
-def llama4_part(command, temp):
-    config, weights = make_tiny.make("llama4")
+def text_part(command, temp, family, *others):
+    config, weights = make_tiny.make(family)
     ids = [int(i) for i in np.random.RandomState(0).randint(0, config.vocab, TOKENS)]
-    folder = os.path.join(temp, "experts-llama4-part")
-    write_part(folder, config, weights, "llama4", "vision_model.class_embedding")
+    folder = os.path.join(temp, "dense-%s-part" % family)
+    whole = {"mistral4": "mistral3"}.get(family, family.split("_")[0])
+    write_part(folder, config, weights, whole, others)
     return close(command.logits(folder, ids), Model(config, weights).forward(ids), F32_BOUND)
 
 
-def text_part(command, temp):
-    config, weights = make_tiny.make("gemma3")
-    ids = [int(i) for i in np.random.RandomState(0).randint(0, config.vocab, TOKENS)]
-    folder = os.path.join(temp, "dense-gemma3-part")
-    write_part(folder, config, weights, "gemma3", "vision_tower.embedding.weight")
-    return close(command.logits(folder, ids), Model(config, weights).forward(ids), F32_BOUND)
-
-
-def write_part(folder, config, weights, model_type, other):
-    """Tensors have a prefix, those of the other parts are ignored, and config.json nests the text's."""
+def write_part(folder, config, weights, model_type, others):
+    """Tensors have a prefix, those of the other parts and other unused ones are ignored, and config.json nests the text's."""
     make_tiny.write_hf(folder, config, weights)
     path = os.path.join(folder, "config.json")
     with open(path, encoding="utf-8") as stream:
@@ -290,7 +295,7 @@ def write_part(folder, config, weights, model_type, other):
     with open(path, "w", encoding="utf-8") as stream:
         json.dump({"model_type": model_type, "text_config": text, "vision_config": {}}, stream)
     tensors = {"language_model." + name: formats.encode("f32", values) for name, values in weights.items()}
-    tensors[other] = formats.encode("f32", np.zeros((3, 4)))
+    tensors.update((name, formats.encode("f32", np.zeros((3, 4)))) for name in others)
     safetensors.write_folder(folder, tensors, 1)
 
 

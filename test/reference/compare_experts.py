@@ -16,7 +16,9 @@ from model_command import Failure
 BLOCKS_BOUND = 2e-3   # median NMSE of positions: inputs are rounded to int8 or bf16
 TOKENS = 77
 SIZES = {"qwen2_moe": dict(shared_inner=256),
-         "deepseek_v3": dict(q_rank=64, kv_rank=64, head_dim=96, rotary_dim=32, value_dim=64, shared_inner=256)}
+         "deepseek_v3": dict(q_rank=64, kv_rank=64, head_dim=96, rotary_dim=32, value_dim=64, shared_inner=256),
+         "mistral4": dict(q_rank=64, kv_rank=64, head_dim=96, rotary_dim=32, value_dim=64, shared_inner=256),
+         "gemma4": dict(hidden=64, layers=6), "gemma4_shared": dict(hidden=64, layers=8)}
 
 
 def random_ids(config):
@@ -45,8 +47,9 @@ def close_median(command, path, config, weights):
 def in_blocks(command, temp, family, gguf_type):
     """The values of the blocks are exact, and inputs of such matrices are int8. Rounding them changes which experts
     some tokens choose, so only the median of the positions' errors is bounded."""
-    config, weights = make_tiny.make(family, hidden=256, expert_inner=256, intermediate=256, layers=2,
-                                     **SIZES.get(family, {}))
+    sizes = dict(hidden=256, expert_inner=256, intermediate=256, layers=2)
+    sizes.update(SIZES.get(family, {}))
+    config, weights = make_tiny.make(family, **sizes)
     path = os.path.join(temp, "experts-%s-%s.gguf" % (family, gguf_type))
     make_tiny.write_gguf(path, config, weights, gguf_type)
     for name, values in weights.items():

@@ -47,6 +47,7 @@ ARCHITECTURES = {"mixtral": "llama", "qwen2_moe": "qwen2moe", "qwen3_moe": "qwen
 CLASSES.update(make_latent.CLASSES)
 ARCHITECTURES.update(make_latent.ARCHITECTURES)
 PERMUTED = ("mixtral", "granitemoe")
+OF_ROWS = ("mistral4",)  # Stacks are [experts, out, in].
 
 
 def hf_keys(config):
@@ -154,7 +155,7 @@ def gguf_keys(config):
         keys["expert_shared_feed_forward_length"] = ("u32", config.shared_inner)
     keys.update(make_latent.gguf_keys(config))
     if config.family == "glm4_moe" or config.kv_rank:
-        keys.update(expert_gating_func=("u32", 1 if config.family == "deepseek_v2" else 2), expert_weights_norm=("bool", config.normalizes),
+        keys.update(expert_gating_func=("u32", 1 if config.family in ("deepseek_v2", "mistral4") else 2), expert_weights_norm=("bool", config.normalizes),
                     expert_weights_scale=("f32", config.routed_scale),
                     expert_shared_count=("u32", config.shared_inner // config.expert_inner),
                     leading_dense_block_count=("u32", len(config.dense_layers)),

@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 import make_experts
+import make_gemma4
 import make_hybrid
 from llmref.checkpoint import permute_rows
 from llmref.families import yarn_factor
@@ -59,15 +60,17 @@ FAMILIES = {
     "ministral3": _shape("ministral3", head_dim=32, rope_theta=1e6, query_growth=0.5, rope_scaling=dict(
         YARN, mscale=1.0, mscale_all_dim=1.0, original_max_position_embeddings=32)),
 }
+FAMILIES.update(make_gemma4.FAMILIES)
 
 CLASSES = {"mistral": "Mistral", "smollm3": "SmolLM3", "phi3": "Phi3", "gemma": "Gemma", "gemma2": "Gemma2",
-           "gemma3_text": "Gemma3", "olmo2": "Olmo2", "olmo3": "Olmo3", "granite": "Granite",
+           "gemma3_text": "Gemma3", "gemma4_text": "Gemma4", "olmo2": "Olmo2", "olmo3": "Olmo3", "granite": "Granite",
            "internlm2": "InternLM2", "stablelm": "StableLm", "gpt_neox": "GPTNeoX", "cohere": "Cohere",
            "cohere2": "Cohere2", "glm4": "Glm4", "exaone4": "Exaone4", "seed_oss": "SeedOss",
            "ministral3": "Ministral3"}
 CLASSES.update(make_experts.CLASSES)
 CLASSES.update(make_hybrid.CLASSES)
 LAYER_NORM = ("stablelm", "gpt_neox", "cohere", "cohere2")
+UNIT_OFFSET = ("gemma", "gemma2", "gemma3_text", "qwen3_next", "qwen3_5_text", "qwen3_5_moe_text")
 
 
 def distribution(config, name, shape):
@@ -75,7 +78,7 @@ def distribution(config, name, shape):
     module = name.split(".")[-2]
     is_head = module in ("lm_head", "embed_out", "output")
     is_table = module in ("embed_tokens", "tok_embeddings", "embed_in")
-    offset = 1.0 if config.family.startswith(("gemma", "qwen3_next", "qwen3_5")) and module != "linear_attn" else 0.0
+    offset = 1.0 if config.family in UNIT_OFFSET and module != "linear_attn" else 0.0
     if name.endswith("linear_attn.norm.weight"):
         offset = 0.0
     if name.endswith(("A_log", "dt_bias", ".D")):
@@ -88,6 +91,8 @@ def distribution(config, name, shape):
         return 0.0, 1.0
     if name.endswith("gate_up_proj_bias"):
         return 0.0, 4.0  # Many gates and values beyond the limit.
+    if module == "experts" and config.family in make_experts.OF_ROWS:
+        return 0.0, 1.0 / np.sqrt(shape[-1])
     if module == "experts":  # [in, out]
         return 0.0, (1.0 if name.endswith("gate_up_proj") else 0.1) / np.sqrt(shape[-2])
     if len(shape) == 1:
@@ -95,6 +100,8 @@ def distribution(config, name, shape):
         if is_last and config.tied:
             scale = config.embedding_scale / config.logit_scale
             return 2.8 * scale - offset, 0.5 * scale
+        if config.family == "gemma4_text" and module in ("q_norm", "k_norm"):
+            return 0.6, 0.1  # The scores of larger heads are not divided by the root of their size.
         return (1.2 if module in ("q_norm", "k_norm", "q_layernorm", "k_layernorm") else 1.0) - offset, 0.2
     if is_table and not config.tied:
         return 0.0, 1.0
@@ -126,6 +133,8 @@ def hf_config(config, dtype, dialect):
         data.update(make_experts.hf_keys(config))
     if config.recurrent:
         data.update(make_hybrid.hf_keys(config, is_new))
+    if family == "gemma4_text":  # Since transformers 5.
+        return dict(data, **make_gemma4.hf_keys(config))
     _add_rope(data, config, is_new)
     _add_windows(data, config, is_new)
     return data
@@ -150,6 +159,8 @@ def _switches(config):
         return {"logit_scale": config.logit_scale, "use_qk_norm": False, "attention_bias": False}
     if family == "gemma":
         return {"hidden_act": "gelu", "hidden_activation": None}
+    if family == "gemma4_text":
+        return {}
     if family.startswith("gemma"):
         return {"hidden_activation": "gelu_pytorch_tanh", "query_pre_attn_scalar": round(config.attention_scale ** -2),
                 "attn_logit_softcapping": config.attention_softcap,
@@ -162,7 +173,7 @@ def _switches(config):
 def _add_rope(data, config, is_new):
     scaling = dict(config.rope_scaling or {})
     kind = scaling.pop("type", "default")
-    if config.query_growth and config.family == "ministral3":
+    if config.query_growth and config.family in ("ministral3", "mistral4"):
         scaling["llama_4_scaling_beta"] = config.query_growth
     if config.family == "phi3":
         data["original_max_position_embeddings"] = scaling.pop("original_max_position_embeddings", 512)
@@ -199,7 +210,7 @@ def _add_windows(data, config, is_new):
 
 # GGUF
 
-ARCHITECTURES = {"mistral": "llama", "gemma3_text": "gemma3", "olmo3": "olmo2", "gpt_neox": "gptneox",
+ARCHITECTURES = {"mistral": "llama", "gemma3_text": "gemma3", "gemma4_text": "gemma4", "olmo3": "olmo2", "gpt_neox": "gptneox",
                  "cohere": "command-r", "ministral3": "mistral3"}
 ARCHITECTURES.update(make_experts.ARCHITECTURES)
 ARCHITECTURES.update(make_hybrid.ARCHITECTURES)
@@ -216,13 +227,15 @@ NAMES = {
     "mlp.dense_h_to_4h": "ffn_up", "mlp.dense_4h_to_h": "ffn_down", "feed_forward.gate_proj": "ffn_gate",
     "feed_forward.up_proj": "ffn_up", "feed_forward.down_proj": "ffn_down",
 }
+NAMES.update(make_gemma4.NAMES)
 # Where post_attention_layernorm normalizes the result of the attention, or is called so.
 AFTER_ATTENTION = ("glm4_moe", "gpt_oss", "qwen3_next", "qwen3_5_text", "qwen3_5_moe_text", "gemma2", "gemma3_text", "olmo2", "olmo3",
-                   "exaone4", "seed_oss")
+                   "exaone4", "seed_oss", "gemma4_text")
 TOP_NAMES = {"model.embed_tokens": "token_embd", "model.tok_embeddings": "token_embd",
              "gpt_neox.embed_in": "token_embd", "model.norm": "output_norm", "model.embedding_norm": "token_embd_norm",
              "gpt_neox.final_layer_norm": "output_norm", "lm_head": "output", "output": "output",
              "embed_out": "output"}
+TOP_NAMES.update(make_gemma4.TOP_NAMES)
 PERMUTED = ("mistral", "smollm3", "granite", "ministral3", "internlm2") + make_experts.PERMUTED + make_hybrid.PERMUTED
 
 
@@ -231,6 +244,8 @@ def gguf_tensors(config, name, values):
     module, kind = name.rsplit(".", 1)
     if module in TOP_NAMES:
         return [("%s.%s" % (TOP_NAMES[module], kind), _offset(config, values))]
+    if kind == "layer_scalar":
+        return [("blk.%s.layer_output_scale.weight" % module.split(".")[-1], values)]
     _, _, layer, rest = module.split(".", 3)
     block = "blk.%s." % layer
     if config.experts:
@@ -263,13 +278,14 @@ def _permuted(rows, heads):
 
 def _offset(config, values):
     """Norms of Gemma and Qwen3-Next are stored plus one."""
-    adds_one = config.family.startswith(("gemma", "qwen3_next", "qwen3_5"))
-    return values + 1 if adds_one and values.ndim == 1 else values
+    return values + 1 if config.family in UNIT_OFFSET and values.ndim == 1 else values
 
 
 def gguf_extra(config):
     """-> {name: values} of tensors that are not weights."""
     scaling = config.rope_scaling
+    if config.family == "gemma4_text":
+        return make_gemma4.gguf_extra(config)
     if scaling is None or scaling["type"] != "longrope":
         return {}
     return {"rope_factors_%s.weight" % kind: np.asarray(scaling[kind + "_factor"], np.float32)
@@ -301,6 +317,8 @@ def gguf_keys(config, file_type, name):
         keys.update(make_experts.gguf_keys(config))
     if config.recurrent:
         keys.update(make_hybrid.gguf_keys(config))
+    if family == "gemma4_text":
+        keys.update(make_gemma4.gguf_keys(config))
     if family == "qwen3_5_moe_text":
         del keys["feed_forward_length"]  # Its config.json has no such size.
     keys.update(_scales(config))

@@ -7,6 +7,8 @@ import numpy as np
 YARN = {"type": "yarn", "factor": 8.0, "original_max_position_embeddings": 64, "beta_fast": 8.0, "beta_slow": 1.0,
         "mscale": 0.707, "mscale_all_dim": 0.707}
 
+_GROWING = dict(YARN, mscale=1.0, mscale_all_dim=1.0, original_max_position_embeddings=32)
+
 
 def _shape(family, **more):
     return dict(dict(family=family, kv_heads=4, head_dim=24, rotary_dim=8, kv_rank=32, value_dim=16,
@@ -22,20 +24,27 @@ FAMILIES = {
                           rope_scaling=dict(YARN, mscale=1.0, mscale_all_dim=1.0)),
     "glm4_moe_lite": _shape("glm4_moe_lite", q_rank=56, head_dim=56, value_dim=64, routed_scale=1.8, rope_theta=1e6,
                             shared_inner=48),
+    "mistral4": _shape("mistral4", q_rank=40, head_dim=32, rotary_dim=16, value_dim=32, shared_inner=48, dense_layers=(),
+                       routed_scale=1.0, query_growth=0.5, rope_scaling=_GROWING),
+    "mistral4_groups": _shape("mistral4", experts=9, experts_per_token=3, groups=3, groups_per_token=2, fused=False,
+                              query_growth=0.25, rope_scaling=_GROWING),
 }
 
-CLASSES = {"deepseek_v2": "DeepseekV2", "deepseek_v3": "DeepseekV3", "glm4_moe_lite": "Glm4MoeLite"}
-ARCHITECTURES = {family: "deepseek2" for family in CLASSES}
+CLASSES = {"deepseek_v2": "DeepseekV2", "deepseek_v3": "DeepseekV3", "glm4_moe_lite": "Glm4MoeLite",
+           "mistral4": "Mistral4"}
+ARCHITECTURES = {family: "deepseek2" for family in CLASSES if family != "mistral4"}
 
 
 def hf_keys(config):
     if not config.kv_rank:
         return {}
+    sizes = {"kv_lora_rank": config.kv_rank, "q_lora_rank": config.q_rank or None, "v_head_dim": config.value_dim,
+             "qk_nope_head_dim": config.head_dim - config.rotary_dim, "qk_rope_head_dim": config.rotary_dim}
+    if config.family == "mistral4":
+        return dict(sizes, rope_interleave=True)
     is_v2 = config.family == "deepseek_v2"
     method = ("group_limited_greedy" if config.groups > 1 else "greedy") if is_v2 else "noaux_tc"
-    return {"kv_lora_rank": config.kv_rank, "q_lora_rank": config.q_rank or None, "v_head_dim": config.value_dim,
-            "qk_nope_head_dim": config.head_dim - config.rotary_dim, "qk_rope_head_dim": config.rotary_dim,
-            "topk_method": method, "scoring_func": "softmax" if is_v2 else "sigmoid", "moe_layer_freq": 1}
+    return dict(sizes, topk_method=method, scoring_func="softmax" if is_v2 else "sigmoid", moe_layer_freq=1)
 
 
 # GGUF
@@ -47,6 +56,13 @@ NAMES = {"q_a_proj": "attn_q_a", "q_a_layernorm": "attn_q_a_norm", "q_b_proj": "
 def gguf_tensors(config, block, rest, kind, values):
     """As make_experts.gguf_tensors. Matrices of keys are transposed, those of values are not."""
     module, _, inner = rest.partition(".")
+    if config.family == "mistral4" and rest == "mlp.experts":
+        if kind == "down_proj":
+            return [(block + "ffn_down_exps.weight", values)]
+        if config.fused:
+            return [(block + "ffn_gate_up_exps.weight", values)]
+        return [("%sffn_%s_exps.weight" % (block, part), np.ascontiguousarray(half))
+                for part, half in zip(("gate", "up"), np.split(values, 2, axis=1))]
     if module != "self_attn":
         return []
     if inner == "kv_b_proj":

@@ -32,16 +32,24 @@ static int64_t kvBytes(int64_t layers, const KVBlockLayout &layout) {
   return layers * layout.blockBytes() / layout.blockSize;
 }
 
-/// Bytes of the embedding if it is not the output projection as well: a token
-/// reads one row of it.
+static int64_t bytesOf(const Checkpoint &checkpoint, const char *name) {
+  const CheckpointTensor *tensor = checkpoint.find(name);
+  return tensor ? static_cast<int64_t>(tensor->storedBytes()) : 0;
+}
+
+/// Bytes of the tables of embeddings of which a token reads one row: not that
+/// which is the output projection as well.
 static int64_t unreadBytes(const Checkpoint &checkpoint) {
-  if (checkpoint.config().tieWordEmbeddings)
-    return 0;
   int64_t bytes = 0;
+  for (const char *name : {"model.embed_tokens_per_layer.weight",
+                           "model.language_model.embed_tokens_per_layer.weight",
+                           "per_layer_token_embd.weight"})
+    bytes += bytesOf(checkpoint, name);
+  if (checkpoint.config().tieWordEmbeddings)
+    return bytes;
   for (const char *name : {"model.embed_tokens.weight", "token_embd.weight",
                            "transformer.wte.weight", "wte.weight"})
-    if (const CheckpointTensor *table = checkpoint.find(name))
-      bytes = static_cast<int64_t>(table->storedBytes());
+    bytes += bytesOf(checkpoint, name);
   return bytes;
 }
 
@@ -315,7 +323,7 @@ static void addTokenFacts(const Checkpoint &checkpoint,
 
 static void addAttentionFacts(const ModelConfig &config,
                               std::vector<std::string> &facts) {
-  int64_t windowed = 0, unrotated = 0, window = 0;
+  int64_t windowed = 0, unrotated = 0, window = 0, sharing = 0;
   bool isChunked = false;
   for (size_t i = 0; i < config.layers.size(); ++i) {
     if (config.isRecurrent(static_cast<int64_t>(i)))
@@ -324,6 +332,7 @@ static void addAttentionFacts(const ModelConfig &config,
     windowed += layer.window > 0 ? 1 : 0;
     unrotated += layer.rotation == LayerAttention::None ? 1 : 0;
     window = std::max(window, layer.window);
+    sharing += layer.cacheOf >= 0 ? 1 : 0;
     isChunked = isChunked || layer.isChunked;
   }
   if (windowed > 0)
@@ -333,6 +342,10 @@ static void addAttentionFacts(const ModelConfig &config,
         (isChunked ? "its chunk of " : "the last ") + std::to_string(window) +
         " tokens only" +
         (config.isBidirectional ? ", and to as many later ones" : ""));
+  if (sharing > 0)
+    facts.push_back("in " + plural(sharing, "layer") + " of " +
+                    std::to_string(config.numLayers) +
+                    ", a token attends to the keys of an earlier layer");
   if (unrotated > 0)
     facts.push_back(plural(unrotated, "layer") + " of " +
                     std::to_string(config.numLayers) +
@@ -351,6 +364,11 @@ std::vector<std::string> cli::unusualFacts(const Checkpoint &checkpoint) {
   const RopeScaling::Kind scaling = config.ropeScaling.kind;
   if (scaling == RopeScaling::LongRope)
     facts.push_back("positions are scaled pair by pair (longrope)");
+  else if (scaling == RopeScaling::Proportional)
+    facts.push_back("in layers without a window, only " +
+                    std::to_string(config.ropeScaling.turnedPairs) +
+                    " of the " + std::to_string(config.rotaryDim / 2) +
+                    " pairs of a head are rotated");
   else if (!config.learnedPositions && scaling != RopeScaling::Default)
     facts.push_back("positions are scaled by a factor of " +
                     formatNumber(config.ropeScaling.factor, 2));

@@ -29,7 +29,7 @@ class GGUFMetadata;
 
 /// How rotary frequencies are scaled beyond the training context.
 struct RopeScaling {
-  enum Kind { Default, Linear, Llama3, Yarn, LongRope };
+  enum Kind { Default, Linear, Llama3, Yarn, LongRope, Proportional };
   Kind kind = Default;
   double factor = 1.0;         ///< Linear, Llama3, Yarn.
   double lowFreqFactor = 1.0;  ///< Llama3; up to highFreqFactor.
@@ -43,6 +43,9 @@ struct RopeScaling {
   /// and for longer ones. Empty for GGUF, where they are tensors.
   std::vector<double> shortFactors = {}, longFactors = {};
   double attentionFactor = 1.0; ///< Yarn, LongRope: of cosines and sines.
+  /// Proportional: so many pairs, which are numbered over all rotated elements,
+  /// keep their frequency, and that of the others is 0.
+  int64_t turnedPairs = 0;
 };
 
 /// What the attention of a layer has of its own.
@@ -56,6 +59,15 @@ struct LayerAttention {
   /// do not attend across the borders of chunks.
   bool isChunked = false;
   Rotation rotation = Global;
+  /// The sizes of its own heads, up to those of the model, which caches have
+  /// for all layers; 0: the same. Elements that a head lacks are stored as
+  /// zeros, and keys and values of fewer heads several times each.
+  int64_t headDim = 0, numKVHeads = 0;
+  /// The earlier layer whose keys and values it reads, in place of any of its
+  /// own; -1: none.
+  int64_t cacheOf = -1;
+  /// Values are the projected keys, before their norm and rotation.
+  bool valuesAreKeys = false;
 };
 
 /// The mixtures of experts in place of the MLPs of some layers. The scores of a
@@ -76,6 +88,8 @@ struct ExpertsConfig {
   /// The weight of a token's only expert multiplies its input, not its result.
   bool weighsInputs = false;
   bool hasBias = false; ///< The router and all matrices have biases.
+  /// GGUF: the gate and up projections of a layer are one tensor, gate first.
+  bool opensInOneTensor = false;
   /// Of the clamped SwiGLU: of a gate g and an up projection u, it is
   /// g' sigmoid(1.702 g') (u' + 1) with g' up to the limit and u' within it.
   double swigluLimit = 0.0; ///< 0: silu(g) u.
@@ -137,6 +151,8 @@ struct ModelConfig {
   int64_t vocabSize = 0; ///< Rows of the embedding, padding included.
   int64_t hiddenSize = 0;
   int64_t intermediateSize = 0;
+  /// Of the MLP of each layer; empty: intermediateSize.
+  std::vector<int64_t> innerSizes;
   int64_t numLayers = 0;
   /// Layers of the checkpoint after these, which predict further tokens and are
   /// ignored.
@@ -170,6 +186,7 @@ struct ModelConfig {
   double ropeTheta = 10000.0;
   RopeScaling ropeScaling;
   double localRopeTheta = 10000.0; ///< See LayerAttention.
+  int64_t localRotaryDim = 0;      ///< The same; 0: rotaryDim.
   /// GGUF: the tensor rope_freqs.weight has a divisor for each frequency.
   bool ropeFrequencyDivisors = false;
   /// Rows of q and k are stored for rotation of adjacent pairs: rows 2j and
@@ -209,6 +226,10 @@ struct ModelConfig {
   /// Attention and MLP have the same input: x + attention(x) + mlp(x).
   bool parallelResidual = false;
   bool normUnitOffset = false; ///< Norms scale by 1 + weight.
+  /// Elements of a further embedding of each token for each layer; 0: none.
+  int64_t layerEmbeddingSize = 0;
+  double layerEmbeddingScale = 1.0;
+  bool hasLayerScales = false; ///< A factor of the result of each layer.
 
   /// Not None: the model yields one embedding of unit length per text instead
   /// of logits. Its output projection, if there is one, is ignored.
@@ -233,20 +254,32 @@ struct ModelConfig {
     return !recurrent.layers.empty() &&
            recurrent.layers[static_cast<size_t>(layer)];
   }
-  /// The index of a layer among those with keys and values, or among those that
-  /// keep a state, whichever the layer is.
+  /// Whether a layer has keys and values of its own.
+  bool hasCache(int64_t layer) const {
+    return !isRecurrent(layer) && attentionOf(layer).cacheOf < 0;
+  }
+  /// The index of a layer, or of the one whose keys and values it reads, among
+  /// those with keys and values of their own, or of a layer that keeps a state
+  /// among such layers.
   int64_t indexOfKind(int64_t layer) const {
+    const bool keepsState = isRecurrent(layer);
+    if (!keepsState && !hasCache(layer))
+      layer = attentionOf(layer).cacheOf;
     int64_t index = 0;
     for (int64_t i = 0; i < layer; ++i)
-      index += isRecurrent(i) == isRecurrent(layer);
+      index += keepsState ? isRecurrent(i) : hasCache(i);
     return index;
   }
-  /// The number of layers with keys and values.
+  /// The number of layers with keys and values of their own.
   int64_t numCacheLayers() const {
     int64_t count = 0;
     for (int64_t i = 0; i < numLayers; ++i)
-      count += !isRecurrent(i);
+      count += hasCache(i);
     return count;
+  }
+  int64_t innerSizeOf(int64_t layer) const {
+    return innerSizes.empty() ? intermediateSize
+                              : innerSizes[static_cast<size_t>(layer)];
   }
   bool hasExperts(int64_t layer) const {
     return experts.count > 0 && (experts.layers.empty() ||

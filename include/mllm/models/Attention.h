@@ -30,6 +30,8 @@ enum class AttentionForm {
 
 /// cap * tanh(x / cap), element-wise.
 Tensor softCapped(const Tensor &x, double cap);
+/// x / sqrt(mean(x^2) + eps), over the last dimension.
+Tensor normalized(const Tensor &x, double eps);
 
 /// Attention over heads, within the window of its layer, to earlier tokens or
 /// to all of the sequence, as the config says; subclasses implement the

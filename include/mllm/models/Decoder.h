@@ -97,7 +97,7 @@ struct DecoderForm {
   /// Gate and up projections are one tensor in checkpoints, gate first.
   bool sharesGateAndUp = false;
   /// How folders store the matrices of experts; in GGUF, gate, up and down
-  /// projections are a stack each.
+  /// projections are a stack each, unless the config says otherwise.
   enum class Experts {
     Numbered, ///< A tensor per matrix: "experts.3.up_proj".
     /// Stacks; gate and up projections are one, gate first.

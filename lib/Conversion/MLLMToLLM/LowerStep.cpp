@@ -74,6 +74,8 @@ static LogicalResult lower(OpLowering &l, mllm::FlashAttention2SwaSinkOp op) {
 /// Attention reads keys and values from the cache; the results of the op have
 /// no other uses, and are erased after all ops are lowered.
 static LogicalResult lower(OpLowering &l, mllm::KVCacheOp op) {
+  if (onlyReads(op))
+    return success();
   StepFunction &step = *l.state.step;
   step.setCache(ll::AppendKVOp::create(l.b(), step.getCache(), op.getK(),
                                        op.getV(),

@@ -35,6 +35,10 @@ KVCacheOp llmir::getCacheOp(Operation *op) {
       .Default(KVCacheOp());
 }
 
+bool llmir::onlyReads(KVCacheOp op) {
+  return tensorType(op.getK()).getDimSize(unsigned(op.getTokenDim())) == 0;
+}
+
 LogicalResult llmir::refuseWithoutBody(SubGraphOp subgraph) {
   return subgraph.emitOpError(
       "has no body; link the module that defines it first");
@@ -59,6 +63,9 @@ private:
   LogicalResult visitState(OpTy op, SubGraphNeeds &needs);
   LogicalResult visitCall(CallGraphOp op, SubGraphNeeds &needs);
 
+  /// The layers to whose caches the ops so far, in the order in which they are
+  /// executed, add tokens.
+  llvm::DenseSet<int64_t> filled;
   /// The op that owns a layer's part of a state.
   std::map<std::pair<int64_t, bool>, Operation *> stateOwners;
   const ModelFacts &facts;
@@ -179,7 +186,13 @@ LogicalResult NeedsCollector::visitCache(KVCacheOp op, SubGraphNeeds &needs) {
     return diag;
   }
   needs.layers.insert(layer);
-  needs.batch[unsigned(BatchPiece::SlotMapping)] = true;
+  if (!onlyReads(op)) {
+    needs.batch[unsigned(BatchPiece::SlotMapping)] = true;
+    filled.insert(layer);
+  } else if (!filled.contains(layer)) {
+    return op.emitOpError("adds no tokens and reads those of layer ")
+           << layer << ", to which no op before it adds any";
+  }
   return success();
 }
 

@@ -73,6 +73,10 @@ mlir::LogicalResult refuseWithoutBody(mllm::SubGraphOp subgraph);
 /// over the keys and values of a single cache op.
 mllm::KVCacheOp getCacheOp(mlir::Operation *op);
 
+/// Whether the op adds no tokens: it reads the keys and values that another
+/// layer has added in the same step and earlier.
+bool onlyReads(mllm::KVCacheOp op);
+
 } // namespace llmir
 
 #endif // LLMIR_LIB_CONVERSION_MLLMTOLLM_SUBGRAPHNEEDS_H

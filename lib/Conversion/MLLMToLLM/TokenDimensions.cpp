@@ -195,6 +195,8 @@ Rule TokenRules::stack(StackOp stack) const {
 
 Rule TokenRules::slice(SliceOp slice) const {
   Dim own = of(slice.getX());
+  if (own && typeOf(slice.getResult()).getDimSize(*own) == 0)
+    return Dim(); // Without elements.
   return !own || isWhole(slice, *own) ? Rule(own) : Rule(failure());
 }
 
@@ -519,11 +521,11 @@ LogicalResult TokenDimensions::visit(Operation *op) {
     return visitCall(call);
   // The results of a cache op are all keys and values; collectNeeds checks
   // their uses.
-  if (auto cache = dyn_cast<KVCacheOp>(op))
-    return of(cache.getK()) == 0 && of(cache.getV()) == 0 &&
-                   !isPooled(cache.getK()) && !isPooled(cache.getV())
-               ? success()
-               : refuseTokens(op);
+  if (auto cache = dyn_cast<KVCacheOp>(op)) {
+    bool areTokens = of(cache.getK()) == 0 && of(cache.getV()) == 0 &&
+                     !isPooled(cache.getK()) && !isPooled(cache.getV());
+    return areTokens || onlyReads(cache) ? success() : refuseTokens(op);
+  }
   if (isa<FreeOp, CommentOp>(op)) // No computation.
     return success();
   if (!hasNoTokens(*this, op) && failed(visitRows(op)))

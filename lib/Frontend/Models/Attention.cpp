@@ -34,6 +34,11 @@ Tensor models::softCapped(const Tensor &x, double cap) {
   return nn::F::sigmoid(x * (2 / cap)) * (2 * cap) - cap;
 }
 
+Tensor models::normalized(const Tensor &x, double eps) {
+  Tensor squares = nn::F::mean(x * x, -1, /*keepDim=*/true);
+  return x / nn::F::exp(nn::F::log(squares + eps) * 0.5);
+}
+
 static double scaleOf(const DecoderConfig &config) {
   return config.attentionScale > 0
              ? config.attentionScale

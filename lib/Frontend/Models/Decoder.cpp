@@ -141,12 +141,6 @@ DecoderAttention::DecoderAttention(const DecoderConfig &config,
   keyNorm = makeNorm(form.names.keyNorm, numKVHeads);
 }
 
-/// Divides heads by their root mean squares.
-static Tensor normalized(const Tensor &heads, double eps) {
-  Tensor squares = nn::F::mean(heads * heads, -1, /*keepDim=*/true);
-  return heads / nn::F::exp(nn::F::log(squares + eps) * 0.5);
-}
-
 std::vector<Tensor>
 DecoderAttention::forwardAll(const std::vector<Tensor> &inputs) {
   const Tensor &x = inputs[0];
@@ -257,7 +251,8 @@ static nn::Storage storedExperts(const DecoderConfig &config,
   } else {
     storage.place.first = part * config.experts.innerSize;
   }
-  storage.placeInGGUF = nn::StoredPlace();
+  if (!config.experts.opensInOneTensor)
+    storage.placeInGGUF = nn::StoredPlace();
   return storage;
 }
 

@@ -70,3 +70,43 @@ module attributes {mllm.model = {architecture = "own", num_layers = 1 : i64, num
     mllm.cf.return %y : tensor<?x2x4xf32>
   }
 }
+
+// -----
+
+// A layer that reads the keys and values of another one adds no tokens, and its
+// function needs no slots.
+module attributes {mllm.model = {architecture = "own", num_layers = 1 : i64, num_heads = 2 : i64, num_kv_heads = 1 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
+  mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
+  // CHECK-LABEL: func.func @step(
+  // CHECK: %[[AFTER:.*]]:2 = call @own(
+  // CHECK: call @reader(%[[AFTER]]#0, %{{.*}}, %{{.*}}, %{{.*}}, %[[AFTER]]#1, %{{.*}}) : (tensor<?x8xf32>, tensor<?xi32>, tensor<?xi32>, tensor<?x?xi32>, !llm.paged_kv_cache
+  mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
+    %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
+    %y = mllm.graph.call_graph @own(%x) : (tensor<?x8xf32>) -> tensor<?x8xf32>
+    %z = mllm.graph.call_graph @reader(%y) : (tensor<?x8xf32>) -> tensor<?x8xf32>
+    mllm.cf.return %z : tensor<?x8xf32>
+  }
+  mllm.graph.subgraph @own(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+    %q = mllm.linalg.view %x : tensor<?x8xf32> -> tensor<?x2x4xf32>
+    %k = mllm.linalg.slice %q[:, 0:1, :] : tensor<?x2x4xf32> -> tensor<?x1x4xf32>
+    // CHECK: llm.append_kv
+    %all:2 = mllm.linalg.kv_cache %k, %k {layer = 0 : i64} : (tensor<?x1x4xf32>, tensor<?x1x4xf32>) -> (tensor<?x1x4xf32>, tensor<?x1x4xf32>)
+    %a = mllm.linalg.flash_attention2 %q, %all#0, %all#1 {causal = true, scale = 0.5 : f64} : (tensor<?x2x4xf32>, tensor<?x1x4xf32>, tensor<?x1x4xf32>) -> tensor<?x2x4xf32>
+    %y = mllm.linalg.view %a : tensor<?x2x4xf32> -> tensor<?x8xf32>
+    mllm.cf.return %y : tensor<?x8xf32>
+  }
+  // CHECK-LABEL: func.func private @reader(
+  // CHECK-SAME: %[[CACHE:[a-z0-9]*]]: !llm.paged_kv_cache<{{.*}}>, %[[LAYER:.*]]: index)
+  // CHECK-NOT: llm.append_kv
+  // CHECK: llm.paged_attention %{{.*}}, %[[CACHE]], {{.*}} layer(%[[LAYER]])
+  // CHECK-NOT: llm.append_kv
+  // CHECK: return %{{.*}}, %[[CACHE]]
+  mllm.graph.subgraph @reader(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+    %q = mllm.linalg.view %x : tensor<?x8xf32> -> tensor<?x2x4xf32>
+    %none = mllm.linalg.slice %q[0:0, 0:1, :] : tensor<?x2x4xf32> -> tensor<0x1x4xf32>
+    %all:2 = mllm.linalg.kv_cache %none, %none {layer = 0 : i64} : (tensor<0x1x4xf32>, tensor<0x1x4xf32>) -> (tensor<?x1x4xf32>, tensor<?x1x4xf32>)
+    %a = mllm.linalg.flash_attention2 %q, %all#0, %all#1 {causal = true, scale = 0.5 : f64} : (tensor<?x2x4xf32>, tensor<?x1x4xf32>, tensor<?x1x4xf32>) -> tensor<?x2x4xf32>
+    %y = mllm.linalg.view %a : tensor<?x2x4xf32> -> tensor<?x8xf32>
+    mllm.cf.return %y : tensor<?x8xf32>
+  }
+}

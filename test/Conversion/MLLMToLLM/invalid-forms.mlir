@@ -225,3 +225,20 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, n
     mllm.cf.return %x : tensor<?x8xf32>
   }
 }
+
+// -----
+
+// Keys and values of a layer that are read before there are any of the tokens.
+module attributes {mllm.model = {architecture = "own", num_layers = 1 : i64, num_heads = 2 : i64, num_kv_heads = 1 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
+  mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
+  mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
+    %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
+    %q = mllm.linalg.view %x : tensor<?x8xf32> -> tensor<?x2x4xf32>
+    %none = mllm.linalg.slice %q[0:0, 0:1, :] : tensor<?x2x4xf32> -> tensor<0x1x4xf32>
+    // expected-error@+1 {{adds no tokens and reads those of layer 0, to which no op before it adds any}}
+    %all:2 = mllm.linalg.kv_cache %none, %none {layer = 0 : i64} : (tensor<0x1x4xf32>, tensor<0x1x4xf32>) -> (tensor<?x1x4xf32>, tensor<?x1x4xf32>)
+    %a = mllm.linalg.flash_attention2 %q, %all#0, %all#1 {causal = true, scale = 0.5 : f64} : (tensor<?x2x4xf32>, tensor<?x1x4xf32>, tensor<?x1x4xf32>) -> tensor<?x2x4xf32>
+    %y = mllm.linalg.view %a : tensor<?x2x4xf32> -> tensor<?x8xf32>
+    mllm.cf.return %y : tensor<?x8xf32>
+  }
+}

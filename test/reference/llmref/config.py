@@ -8,11 +8,11 @@ import os
 from . import gguf as gguf_file
 
 FAMILIES = ("gpt2", "llama", "qwen2", "qwen3")
-DENSE_FAMILIES = ("cohere", "cohere2", "exaone4", "gemma", "gemma2", "gemma3_text", "glm4", "gpt_neox",
+DENSE_FAMILIES = ("cohere", "cohere2", "exaone4", "gemma", "gemma2", "gemma3_text", "gemma4_text", "glm4", "gpt_neox",
                   "granite", "internlm2", "ministral3", "mistral", "olmo2", "olmo3", "phi3", "seed_oss",
                   "smollm3", "stablelm")
 
-LATENT_FAMILIES = ("deepseek_v2", "deepseek_v3", "glm4_moe_lite")
+LATENT_FAMILIES = ("deepseek_v2", "deepseek_v3", "glm4_moe_lite", "mistral4")
 EXPERT_FAMILIES = LATENT_FAMILIES + ("glm4_moe", "gpt_oss", "granitemoe", "llama4_text", "mixtral", "olmoe", "qwen2_moe",
                                      "qwen3_moe")
 HYBRID_FAMILIES = ("granitemoehybrid", "lfm2", "lfm2_moe", "qwen3_5_moe_text", "qwen3_5_text", "qwen3_next")
@@ -54,6 +54,14 @@ class Config(object):
     output_bias             the output projection of the attention has a bias
     parallel                both blocks read the same residual stream
 
+    Of those in gemma4.py:
+    full_head_dim, full_kv_heads    of layers that do not slide; full_kv_heads only with values_are_keys
+    values_are_keys         in these layers, values are the projected keys
+    turned_share            the share of their pairs that are rotated; the others have the frequency 0
+    sharing                 so many layers at the end read keys and values of earlier ones
+    double_wide             their MLPs have twice the inner size
+    layer_embedding         elements of an embedding of each token for each layer; 0: none
+
     Of those in experts.py:
     experts, experts_per_token, expert_inner    their number, those that are chosen, and their inner size
     shared_inner            inner size of the MLP of all tokens; 0: none
@@ -68,6 +76,7 @@ class Config(object):
     Of those in latent.py:
     kv_rank, q_rank         elements of the latents of keys and values, and of queries; q_rank 0: there are none
     value_dim               elements of a value
+    fused                   GGUF: gate and up projections of experts are one tensor
 
     Of those in hybrid.py:
     recurrent               per layer, whether it keeps a state in place of keys and values
@@ -82,11 +91,15 @@ class Config(object):
         self.attention_softcap = self.final_softcap = None
         self.embedding_scale = self.residual_scale = self.logit_scale = 1.0
         self.full_every = 0
+        self.full_head_dim = self.full_kv_heads = self.sharing = self.layer_embedding = 0
+        self.values_are_keys = self.double_wide = False
+        self.turned_share = 1.0
         self.query_growth = 0.0
         self.experts = self.experts_per_token = self.expert_inner = self.shared_inner = 0
         self.dense_layers, self.normalizes, self.routed_scale = (), False, 1.0
         self.groups, self.groups_per_token, self.qk_norm = 1, 1, True
         self.kv_rank = self.q_rank = 0
+        self.fused = True
         self.swiglu_limit, self.chunk, self.floor_scale = 0.0, 0, 0
         self.recurrent, self.taps, self.conv_bias, self.rotates = (), 0, False, True
         self.key_heads = self.key_dim = self.value_heads = self.value_dim = 0

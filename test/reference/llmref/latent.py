@@ -56,6 +56,7 @@ class DeepSeekV3(Glm4MoE):
         query = self.latent_norm(name + "q_a_layernorm", self.linear(name + "q_a_proj", x)) if config.q_rank else x
         q = self.in_heads(self.linear(name + ("q_b_proj" if config.q_rank else "q_proj"), query))
         q = np.concatenate([q[..., :plain], self.rotated(i, q[..., plain:], positions)], axis=-1)
+        q = q * self.query_factors(i, positions)[:, None, None]
         latent, shared = np.split(self.linear(name + "kv_a_proj_with_mqa", x), [config.kv_rank], axis=-1)
         latent = self.latent_norm(name + "kv_a_layernorm", latent)
         shared = self.rotated(i, shared[:, None, :], positions)
@@ -87,4 +88,36 @@ class DeepSeekV2(DeepSeekV3):
         return chosen, np.take_along_axis(scores, chosen, axis=-1) * config.routed_scale
 
 
-CLASSES = dict(experts.CLASSES, deepseek_v2=DeepSeekV2, deepseek_v3=DeepSeekV3, glm4_moe_lite=DeepSeekV3)
+class Mistral4(DeepSeekV3):
+    """Experts are chosen by their softmax, and their weights are normalized; stacks of matrices, gate and up
+    projection of an expert in one. Queries grow with their position."""
+
+    @classmethod
+    def add_mlp(cls, shapes, layer, config):
+        super(Glm4MoE, cls).add_mlp(shapes, layer, config)
+
+    @classmethod
+    def add_experts(cls, shapes, prefix, config):
+        shapes[prefix + "experts.gate_up_proj"] = (config.experts, 2 * config.expert_inner, config.hidden)
+        shapes[prefix + "experts.down_proj"] = (config.experts, config.hidden, config.expert_inner)
+
+    def route(self, prefix, logits):
+        config, scores = self.config, ops.softmax(logits)
+        ranking = scores
+        if config.groups > 1:
+            members = scores.reshape(len(scores), config.groups, -1)
+            best = greatest(np.sort(members, axis=-1)[..., -2:].sum(axis=-1), config.groups_per_token)
+            hidden = np.ones((len(scores), config.groups), bool)
+            np.put_along_axis(hidden, best, False, axis=-1)
+            ranking = np.where(hidden[..., None], 0, members).reshape(scores.shape)
+        chosen = greatest(ranking, config.experts_per_token)
+        weights = np.take_along_axis(scores, chosen, axis=-1)
+        return chosen, weights / (weights.sum(axis=-1, keepdims=True) + 1e-20) * config.routed_scale
+
+    def expert(self, prefix, e, x):
+        gate, up = np.split(ops.linear(x, self.weights[prefix + "experts.gate_up_proj"][e]), 2)
+        return ops.linear(ops.silu_mul(gate, up), self.weights[prefix + "experts.down_proj"][e])
+
+
+CLASSES = dict(experts.CLASSES, deepseek_v2=DeepSeekV2, deepseek_v3=DeepSeekV3, glm4_moe_lite=DeepSeekV3,
+               mistral4=Mistral4)
