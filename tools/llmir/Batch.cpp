@@ -190,7 +190,7 @@ void Batch::write(const Outstanding &entry) {
     });
     object["choices"] = std::move(choices);
     object["usage"] = {
-        {"prompt_tokens", prompt},
+        {"prompt_tokens", entry.promptTokens},
         {"completion_tokens", entry.generatedTokens},
         {"total_tokens", entry.promptTokens + entry.generatedTokens},
         {"prompt_tokens_details", {{"cached_tokens", entry.cachedTokens}}}};
