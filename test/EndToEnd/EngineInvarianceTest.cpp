@@ -41,13 +41,14 @@ protected:
   }
 };
 
-/// Requests of which several start in the same way; the longest one needs
-/// `longest` tokens.
+/// Short prompts that grow to `longest` tokens, and so are preempted; then long
+/// ones, several of which start in the same way.
 std::vector<Request> someRequests(int64_t longest, int64_t vocabulary) {
   std::vector<Request> requests;
   for (int64_t i = 0; i < 12; ++i) {
     Request request;
-    const int64_t shared = longest / 2 - i % 4 * 3;
+    const bool isShort = i < 5;
+    const int64_t shared = isShort ? 3 : 2 * longest / 3 - i % 4 * 3;
     for (int64_t t = 0; t < shared; ++t)
       request.prompt.push_back(
           static_cast<int32_t>((t * t + 3 * t + i % 2) % vocabulary));
@@ -55,8 +56,7 @@ std::vector<Request> someRequests(int64_t longest, int64_t vocabulary) {
       request.prompt.push_back(
           static_cast<int32_t>((i * 7 + t * 5) % vocabulary));
     request.maxTokens =
-        i % 3 == 0 ? longest - static_cast<int64_t>(request.prompt.size())
-                   : 5 + i;
+        isShort ? longest - static_cast<int64_t>(request.prompt.size()) : 5 + i;
     request.ignoreEos = true;
     request.sampling.temperature = i % 4 == 0 ? 0 : 1.2;
     request.sampling.seed = static_cast<uint64_t>(i);
@@ -87,17 +87,18 @@ Continuations alone(Executor &executor, const std::vector<Request> &requests) {
 } // namespace
 
 TEST_P(EngineInvariance, GivesTheTokensOfARequestAlone) {
-  std::unique_ptr<Executor> large = open(64, /*keepsPrefixes=*/false);
+  std::unique_ptr<Executor> large = open(/*blocks=*/8, /*keepsPrefixes=*/false);
   ASSERT_TRUE(large);
   const int64_t blockSize = large->info().kvBlockSize;
-  const int64_t longest = std::min<int64_t>(large->contextLength(), 96);
+  // The common beginnings have a full block.
+  const int64_t longest = std::min(large->contextLength(), 2 * blockSize);
   const std::vector<Request> requests =
       someRequests(longest, large->info().vocabSize);
   const Continuations expected = alone(*large, requests);
 
-  // Hardly more than the longest one needs.
+  // Room for two of the longest, though three start.
   std::unique_ptr<Executor> small =
-      open((longest + blockSize - 1) / blockSize + 1, /*keepsPrefixes=*/true);
+      open(2 * ((longest - 1) / blockSize + 1) + 1, /*keepsPrefixes=*/true);
   ASSERT_TRUE(small);
   auto engine = Engine::create(std::move(small));
   ASSERT_TRUE(engine) << engine.status().message();

@@ -115,7 +115,7 @@ class Mistral4(DeepSeekV3):
         return chosen, weights / (weights.sum(axis=-1, keepdims=True) + 1e-20) * config.routed_scale
 
     def expert(self, prefix, e, x):
-        gate, up = np.split(ops.linear(x, self.weights[prefix + "experts.gate_up_proj"][e]), 2)
+        gate, up = np.split(ops.linear(x, self.weights[prefix + "experts.gate_up_proj"][e]), 2, axis=-1)
         return ops.linear(ops.silu_mul(gate, up), self.weights[prefix + "experts.down_proj"][e])
 
 
