@@ -39,6 +39,8 @@ class Terminal:
         self.text = ""
         self.process, self.file = pty.fork()
         if self.process == 0:
+            # Shells start background jobs, which tests may be, with this signal ignored.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
             os.execvpe(arguments[0], arguments, environment)
 
     def read(self, until, after=0, seconds=SECONDS):
@@ -65,9 +67,11 @@ class Terminal:
     def send(self, text):
         os.write(self.file, text.encode())
 
-    def wait(self):
+    def wait(self, seconds=SECONDS):
+        deadline = time.time() + seconds
         while self.more():
-            pass
+            if time.time() > deadline:
+                raise AssertionError("it does not end after %r" % self.text[-200:])
         return os.WEXITSTATUS(os.waitpid(self.process, 0)[1])
 
 
