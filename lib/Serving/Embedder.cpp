@@ -49,7 +49,7 @@ static Status checkTexts(Span<const std::vector<int32_t>> texts,
 }
 
 namespace {
-/// Texts in order, each step taking as many of them as fit.
+/// Divides texts, in order, into steps that have room for them.
 class TextBatches {
 public:
   TextBatches(Executor &executor, Span<const std::vector<int32_t>> texts)

@@ -14,6 +14,7 @@
 #include "BatchRequest.h"
 #include "Command.h"
 #include "Console.h"
+#include "JsonLines.h"
 #include "LoadedModel.h"
 #include "StandardInput.h"
 
@@ -166,19 +167,6 @@ Status Batch::load() {
   return Status::ok();
 }
 
-/// One line, in ASCII, because some readers treat U+2028 as a line end.
-static void printLine(const Json &object) {
-  printNow(object.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n");
-}
-
-static Json errorOf(const Status &failure) {
-  // JSON readers use the code for files; this is an invalid request.
-  const StatusCode code = failure.code() == StatusCode::InvalidFile
-                              ? StatusCode::InvalidArgument
-                              : failure.code();
-  return {{"code", statusCodeName(code)}, {"message", failure.message()}};
-}
-
 void Batch::write(const Outstanding &entry) {
   Json object = {{"line", entry.line}};
   if (!entry.id.is_null())
@@ -195,9 +183,9 @@ void Batch::write(const Outstanding &entry) {
         {"total_tokens", entry.promptTokens + entry.generatedTokens},
         {"prompt_tokens_details", {{"cached_tokens", entry.cachedTokens}}}};
   } else {
-    object["error"] = errorOf(entry.failure);
+    object["error"] = jsonError(entry.failure);
   }
-  printLine(object);
+  printNow(jsonLine(object));
   ++(entry.failure.isOk() ? answered : failed);
 }
 

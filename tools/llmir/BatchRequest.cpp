@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BatchRequest.h"
+#include "JsonLines.h"
 #include "ModelResolver.h"
 
 #include <limits>
@@ -23,8 +24,6 @@ using namespace llmir::cli;
     (target) = std::move(*value);                                              \
   } while (false)
 
-static constexpr int64_t mostTokenId = std::numeric_limits<int32_t>::max();
-
 /// Each is compared with every token that is generated.
 static constexpr size_t mostStops = 64, mostStopTokens = 1024,
                         mostBiases = 1024;
@@ -34,26 +33,6 @@ static Status tooMany(const JsonReader &reader, const char *key, size_t count,
   return reader.failure(StatusCode::OutOfRange, key,
                         "has " + std::to_string(count) + " elements",
                         "give at most " + std::to_string(most));
-}
-
-/// An array of token ids.
-static Expected<std::vector<int32_t>> readIds(const JsonReader &reader,
-                                              const char *key) {
-  std::vector<int32_t> ids;
-  if (!reader.has(key))
-    return ids;
-  Expected<const Json *> array = reader.array(key);
-  if (!array)
-    return array.takeStatus();
-  for (const Json &element : **array) {
-    if (!element.is_number_integer() || element < 0 || element > mostTokenId)
-      return reader.failure(StatusCode::InvalidArgument, key,
-                            "has " + describeJson(element) +
-                                ", which is not a token id",
-                            "give whole numbers from 0");
-    ids.push_back(element.get<int32_t>());
-  }
-  return ids;
 }
 
 /// `stop`: a text, or an array of texts.
@@ -246,7 +225,8 @@ Expected<BatchRequest> cli::parseBatchRequest(const std::string &line,
   ASSIGN_OR_RETURN(request.minTokens,
                    reader->integerOr("min_tokens", 0, 0, most));
   ASSIGN_OR_RETURN(request.ignoreEos, reader->booleanOr("ignore_eos", false));
-  ASSIGN_OR_RETURN(request.stopTokens, readIds(*reader, "stop_token_ids"));
+  if (reader->has("stop_token_ids"))
+    ASSIGN_OR_RETURN(request.stopTokens, readIds(*reader, "stop_token_ids"));
   if (request.stopTokens.size() > mostStopTokens)
     return tooMany(*reader, "stop_token_ids", request.stopTokens.size(),
                    mostStopTokens);

@@ -12,6 +12,7 @@
 
 #include "Command.h"
 #include "Console.h"
+#include "JsonLines.h"
 #include "LoadedModel.h"
 #include "ModelResolver.h"
 #include "StandardInput.h"
@@ -166,14 +167,7 @@ static std::string jsonRow(Span<const float> row) {
 }
 
 static std::string failureLine(const Status &failure) {
-  // JSON readers use the code for files; this is an invalid request.
-  StatusCode code = failure.code();
-  if (code == StatusCode::InvalidFile)
-    code = StatusCode::InvalidArgument;
-  const Json line{
-      {"error",
-       {{"code", statusCodeName(code)}, {"message", failure.message()}}}};
-  return line.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
+  return jsonLine({{"error", jsonError(failure)}});
 }
 
 static void noteIfNaN(const Embeddings &embeddings) {
@@ -185,23 +179,6 @@ static void noteIfNaN(const Embeddings &embeddings) {
 //===----------------------------------------------------------------------===//
 // One JSON object per line
 //===----------------------------------------------------------------------===//
-
-static Expected<Ids> readIds(const JsonReader &request) {
-  Expected<const Json *> array = request.array("ids");
-  if (!array)
-    return array.takeStatus();
-  Ids ids;
-  for (const Json &element : **array) {
-    if (!element.is_number_integer() || element < 0 ||
-        element > std::numeric_limits<int32_t>::max())
-      return Status(StatusCode::InvalidArgument,
-                    request.file() + ": 'ids' has " + describeJson(element) +
-                        ", which is not a token id",
-                    "give whole numbers from 0");
-    ids.push_back(element.get<int32_t>());
-  }
-  return ids;
-}
 
 static Expected<Ids> readRequest(const TextEmbedder &embedder,
                                  const std::string &line,
@@ -220,7 +197,7 @@ static Expected<Ids> readRequest(const TextEmbedder &embedder,
                                             : "neither 'text' nor 'ids'"),
                   "give one of them");
   if (request->has("ids")) {
-    Expected<Ids> ids = readIds(*request);
+    Expected<Ids> ids = readIds(*request, "ids");
     return ids ? embedder.check(std::move(*ids), where) : ids.takeStatus();
   }
   Expected<std::string> text = request->string("text");

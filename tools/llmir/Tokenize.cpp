@@ -14,6 +14,7 @@
 #include "Command.h"
 #include "Console.h"
 #include "Ids.h"
+#include "JsonLines.h"
 #include "ModelResolver.h"
 #include "ModelTokenizer.h"
 #include "StandardInput.h"
@@ -89,23 +90,13 @@ static Expected<Json> encodeRequest(const Tokenizer &tokenizer,
 
 static Expected<Json> decodeRequest(const Tokenizer &tokenizer,
                                     const JsonReader &request) {
-  Expected<const Json *> array = request.array("ids");
-  if (!array)
-    return array.takeStatus();
-  std::vector<int32_t> ids;
-  for (const Json &element : **array) {
-    if (!element.is_number_integer() || element < 0 ||
-        element > std::numeric_limits<int32_t>::max())
-      return Status(StatusCode::InvalidArgument,
-                    request.file() + ": 'ids' has " + describeJson(element) +
-                        ", which is not a token id",
-                    "give whole numbers from 0");
-    ids.push_back(element.get<int32_t>());
-  }
+  Expected<std::vector<int32_t>> ids = readIds(request, "ids");
+  if (!ids)
+    return ids.takeStatus();
   Expected<bool> skip = request.booleanOr("skip_special_tokens", false);
   if (!skip)
     return skip.takeStatus();
-  Expected<std::string> decoded = decodeIds(tokenizer, ids, *skip);
+  Expected<std::string> decoded = decodeIds(tokenizer, *ids, *skip);
   if (!decoded)
     return decoded.takeStatus().withContext(request.file());
   return Json{{"decoded", std::move(*decoded)}};
@@ -175,20 +166,8 @@ static Expected<Json> answerLine(LineModel &model, const std::string &line,
                 "give one of them");
 }
 
-/// The text of an answer: one line, in ASCII, because some readers treat U+2028
-/// or U+0085 as line ends.
-static std::string answerText(const Json &answer) {
-  return answer.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
-}
-
 static std::string failureText(const Status &failure) {
-  // JSON readers use the code for files; this is an invalid request.
-  StatusCode code = failure.code();
-  if (code == StatusCode::InvalidFile)
-    code = StatusCode::InvalidArgument;
-  return answerText(
-      Json{{"error",
-            {{"code", statusCodeName(code)}, {"message", failure.message()}}}});
+  return jsonLine({{"error", jsonError(failure)}});
 }
 
 /// The answer, or a failure.
@@ -196,7 +175,7 @@ static std::string answerOrFailure(LineModel &model, const std::string &line,
                                    const std::string &where) {
   try {
     Expected<Json> answer = answerLine(model, line, where);
-    return answer ? answerText(*answer) : failureText(answer.status());
+    return answer ? jsonLine(*answer) : failureText(answer.status());
   } catch (const std::bad_alloc &) {
     return failureText(Status(StatusCode::ResourceExhausted,
                               where + ": not enough memory for the answer",

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Serves many requests at once: each step of the model computes the next tokens
-// of as many of them as fit (continuous batching).
+// Serves many requests at once (continuous batching): each step of the model
+// computes the next tokens of every request for which there is room.
 //
 //   Expected<std::unique_ptr<Engine>> engine =
 //       Engine::create(std::move(executor), {});
