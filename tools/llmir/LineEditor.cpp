@@ -217,6 +217,9 @@ Expected<LineEditor::Event> LineEditor::read(const std::string &prompt,
   terminal->prompt = prompt;
   terminal->signals = &signals;
   terminal->interrupted = false;
+  // El_gets would show the prompt first, and then lose a Ctrl-D pressed before
+  // the terminal's mode has changed.
+  el_set(terminal->editor, EL_PREP_TERM, 1);
   int length = 0;
   const char *text = el_gets(terminal->editor, &length);
   terminal->signals = nullptr;
