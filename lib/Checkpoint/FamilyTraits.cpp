@@ -65,11 +65,11 @@ static constexpr FamilyTraits table[] = {
      6},
     {"gemma4_text", "gemma4",
      Is::UsesGELU | Is::ScalesEmbedding | Is::HasOutputBias | Is::HasQKNorm |
-         Is::HasLocalRotation,
+         Is::HasLocalRotation | Is::HasExperts | Is::NormalizesExperts,
      6},
     {"gemma4_unified_text", "gemma4",
      Is::UsesGELU | Is::ScalesEmbedding | Is::HasOutputBias | Is::HasQKNorm |
-         Is::HasLocalRotation,
+         Is::HasLocalRotation | Is::HasExperts | Is::NormalizesExperts,
      6},
     {"olmo2", "olmo2", Is::HasQKNorm | Is::HasOutputBias | Is::HasLocalRotation,
      4},

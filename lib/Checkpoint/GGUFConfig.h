@@ -69,6 +69,7 @@ private:
   Status readGemma4Heads();
   Status readLayerEmbeddings();
   Status readGemma4Layers();
+  Status checkGemma4Experts() const;
   Status readKVHeadsOfKinds(Gemma4Layers &given) const;
   Status readTokens();
   void readTensorTraits();

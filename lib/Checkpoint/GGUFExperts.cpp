@@ -49,7 +49,8 @@ Status GGUFConfig::readExperts() {
   if (config.architecture == "lfm2moe")
     experts.sumOffset = 1e-6;
   LLMIR_RETURN_IF_ERROR(readExpertGroups());
-  return readExpertWeights();
+  LLMIR_RETURN_IF_ERROR(readExpertWeights());
+  return config.architecture == "gemma4" ? checkGemma4Experts() : Status::ok();
 }
 
 Status GGUFConfig::readExpertGroups() {

@@ -98,6 +98,21 @@ Status GGUFConfig::readLayerEmbeddings() {
   return Status::ok();
 }
 
+/// Experts are beside MLPs in all layers, if there are any.
+Status GGUFConfig::checkGemma4Experts() const {
+  const ExpertsConfig &experts = config.experts;
+  const std::pair<const char *, bool> options[] = {
+      {"expert_gating_func", experts.scores != ExpertsConfig::Softmax},
+      {"expert_group_count", experts.groups != 1},
+      {"expert_weights_norm", !experts.normalizes},
+      {"expert_shared_feed_forward_length", experts.sharedInnerSize != 0}};
+  for (auto [name, isOther] : options)
+    if (isOther)
+      return unsupported(key(name), "or a tensor specifies a mixture unlike "
+                                    "that of gemma4 models");
+  return Status::ok();
+}
+
 /// Layers are of two kinds, each with its number of heads. Layers that read the
 /// keys and values of others may have a number of heads without a meaning.
 Status GGUFConfig::readGemma4Layers() {

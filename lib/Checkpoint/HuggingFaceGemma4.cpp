@@ -24,10 +24,17 @@ Status HuggingFaceConfig::readGemma4() {
                        "'global_head_dim'");
   bool hasExperts;
   LLMIR_ASSIGN_OR_RETURN(hasExperts, json.booleanOr("enable_moe_block", false));
-  if (hasExperts)
-    return unsupported(json, "enable_moe_block",
-                       "is true; mixtures of experts are not supported for "
-                       "gemma4 models");
+  if (hasExperts) {
+    ExpertsConfig &experts = config.experts;
+    LLMIR_ASSIGN_OR_RETURN(experts.count,
+                           json.integer("num_experts", 1, maxExperts));
+    LLMIR_ASSIGN_OR_RETURN(experts.perToken,
+                           json.integer("top_k_experts", 1, experts.count));
+    LLMIR_ASSIGN_OR_RETURN(
+        experts.innerSize,
+        json.integer("moe_intermediate_size", 1, maxIntermediateSize));
+    experts.normalizes = true;
+  }
   std::string directions;
   LLMIR_ASSIGN_OR_RETURN(
       directions, json.stringOr("use_bidirectional_attention", "vision"));

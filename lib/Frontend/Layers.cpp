@@ -93,7 +93,7 @@ Tensor Experts::operator()(const Tensor &x, const Tensor &chosen,
         .parameter("down_bias", *down.bias());
   if (swigluLimit > 0)
     call.f64("swiglu_limit", swigluLimit);
-  return call.one();
+  return call.flag("gelu", usesGELU).one();
 }
 
 Tensor RMSNorm::operator()(const Tensor &x) const {

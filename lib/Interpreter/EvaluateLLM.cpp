@@ -198,6 +198,7 @@ static LogicalResult evaluateMoEFFN(MoEFFNOp op, Evaluation &e) {
     mlps.biases.push_back(e.weight(bias));
   if (auto limit = cast_if_present<FloatAttr>(op.getSwigluLimitAttr()))
     mlps.swigluLimit = limit.getValueAsDouble();
+  mlps.usesGELU = op.getGelu();
   const Tensor &experts = e.tensor(op.getExperts());
   if (failed(e.checkIndices(experts, mlps.gate.dim(0), "expert")))
     return failure();

@@ -123,6 +123,7 @@ static LogicalResult evaluateExperts(mllm::ExpertsOp op, Evaluation &e) {
     }
   if (std::optional<APFloat> limit = op.getSwigluLimit())
     mlps.swigluLimit = limit->convertToDouble();
+  mlps.usesGELU = op.getGelu();
   const Tensor &x = e.tensor(op.getX()), &chosen = e.tensor(op.getChosen());
   if (x.dim(-1) != mlps.gate.dim(2))
     return e.fail(Status(StatusCode::InvalidArgument,

@@ -79,6 +79,8 @@ Tensor moeFFN(const Tensor &x, const Tensor &experts, const Tensor &weights,
         const Tensor inner =
             map(ofExpert(mlps, mlps.gate, 0, e, token),
                 ofExpert(mlps, mlps.up, 1, e, token), [&](double g, double u) {
+                  if (mlps.usesGELU)
+                    return gelu(g, GeluApproximation::Tanh) * u;
                   return limit > 0 ? clampedSwiGLU(g, u, limit) : silu(g) * u;
                 });
         const Tensor y = ofExpert(mlps, mlps.down, 2, e, inner);

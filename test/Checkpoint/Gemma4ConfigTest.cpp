@@ -114,6 +114,20 @@ TEST(Gemma4ConfigTest, ReadsValuesThatAreKeys) {
   EXPECT_EQ(unified->architecture, "gemma4");
 }
 
+TEST(Gemma4ConfigTest, ReadsExperts) {
+  Json json = text();
+  json["enable_moe_block"] = true;
+  json["num_experts"] = 128;
+  json["top_k_experts"] = 8;
+  json["moe_intermediate_size"] = 704;
+  auto config = read(json);
+  ASSERT_TRUE(config) << config.status().message();
+  EXPECT_EQ(config->experts.count, 128);
+  EXPECT_EQ(config->experts.perToken, 8);
+  EXPECT_EQ(config->experts.innerSize, 704);
+  EXPECT_TRUE(config->experts.normalizes && config->hasExperts(0));
+}
+
 TEST(Gemma4ConfigTest, RefusesWhatIsNotSupported) {
   struct Case {
     const char *pointer;
@@ -127,8 +141,8 @@ TEST(Gemma4ConfigTest, RefusesWhatIsNotSupported) {
   for (const Case &bad : {
            Case{"/per_layer_config", Json::object(), StatusCode::Unsupported,
                 "'per_layer_config' is present"},
-           Case{"/enable_moe_block", true, StatusCode::Unsupported,
-                "'enable_moe_block' is true"},
+           Case{"/enable_moe_block", true, StatusCode::NotFound,
+                "'num_experts' is missing"},
            Case{"/use_bidirectional_attention", "all", StatusCode::Unsupported,
                 "'use_bidirectional_attention' is \"all\""},
            Case{"/vocab_size_per_layer_input", 1000, StatusCode::Unsupported,
@@ -238,8 +252,12 @@ TEST_F(Gemma4GGUFTest, RefusesWhatIsNotSupported) {
   for (const Case &bad : {
            Case{[](GGUFImage &image) {
                   image.set("gemma4.expert_count", uint32_t(8));
+                  image.set("gemma4.expert_used_count", uint32_t(2));
+                  image.set("gemma4.expert_gating_func", uint32_t(2));
                 },
-                StatusCode::Unsupported, "'gemma4.expert_count' is 8"},
+                StatusCode::Unsupported,
+                "'gemma4.expert_gating_func' or a tensor specifies a mixture "
+                "unlike that of gemma4 models"},
            Case{[](GGUFImage &image) {
                   image.setIntegers("gemma4.attention.head_count_kv",
                                     {4, 2, 4});

@@ -165,6 +165,7 @@ struct FFN {
   bool bytes = false;
   std::optional<TensorFormat> biases = {}; ///< Their format.
   double limit = 0;                        ///< Of clamped SwiGLU; 0: SiLU.
+  bool gelu = false;                       ///< In place of SiLU.
   Experts gate = {}, up = {}, down = {};
   Experts gateBias = {}, upBias = {}, downBias = {};
   std::vector<float> x = {}, weights = {};
@@ -304,7 +305,8 @@ private:
     program.call<kernel::MoEGateOp>(
         program[gate], program[up], program[gated], ffn.inner, ffn.topK,
         inWords,
-        ffn.limit ? builder.getF64FloatAttr(ffn.limit) : mlir::FloatAttr());
+        ffn.limit ? builder.getF64FloatAttr(ffn.limit) : mlir::FloatAttr(),
+        ffn.gelu);
     program.barrier();
     if (ffn.bytes) {
       unsigned quantized = program.addBuffer(places, width(ffn.inner));
@@ -362,6 +364,11 @@ std::vector<double> multiply(const FFN &ffn, const Experts &experts,
 }
 
 double gated(const FFN &ffn, double gate, double up) {
+  if (ffn.gelu) {
+    const double inner =
+        0.7978845608028654 * (gate + 0.044715 * gate * gate * gate);
+    return 0.5 * gate * (1 + std::tanh(inner)) * up;
+  }
   if (ffn.limit == 0)
     return gate / (1 + std::exp(-gate)) * up;
   gate = std::min(gate, ffn.limit);
@@ -414,6 +421,10 @@ TEST_P(MoEKernels, ExpertsAgreeWithFloat64) {
                    TensorFormat::BF16, /*limit=*/2});
   cases.push_back(
       {TensorFormat::F32, 9, 8, 5, 33, /*bytes=*/false, TensorFormat::F16});
+  // As in Gemma 4.
+  for (TensorFormat format : {TensorFormat::F32, TensorFormat::BF16})
+    cases.push_back({format, 5, 3, 37, 20, /*bytes=*/false, /*biases=*/{},
+                     /*limit=*/0, /*gelu=*/true});
   Random random(67);
   FFNBuilder builder(program, random);
   for (FFN &ffn : cases)

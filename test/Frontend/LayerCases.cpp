@@ -270,6 +270,20 @@ void addLayers(Table &t) {
         {t.floats({3, 8}), Table::ints({3, 2}, {0, 3, 2, 1, 0, 1}, kInt32),
          t.floats({3, 2})})
       .mentions = {"gate_bias", "swiglu_limit"};
+  t.add("ExpertsWithGELU",
+        [](Function &self, const In &in) {
+          const nn::Storage plain;
+          auto gate = self.add<nn::ExpertMatrices>("gate", 4, 8, 6, plain);
+          auto up = self.add<nn::ExpertMatrices>("up", 4, 8, 6, plain);
+          auto down = self.add<nn::ExpertMatrices>("down", 4, 6, 8, plain);
+          auto experts = self.add<nn::Experts>("layer", gate, up, down,
+                                               /*swigluLimit=*/0.0,
+                                               /*usesGELU=*/true);
+          return In{experts(in[0], in[1], in[2])};
+        },
+        {t.floats({3, 8}), Table::ints({3, 2}, {0, 3, 2, 1, 0, 1}, kInt32),
+         t.floats({3, 2})})
+      .mentions = {"gelu"};
   t.layer<nn::RMSNorm>("RMSNorm", {t.floats({3, 16})}, 16, 1e-5);
   t.layer<nn::RMSNorm>("RMSNormOfOffsets", {t.floats({3, 16})}, 16, 1e-5, true)
       .mentions = {"unit_offset"};

@@ -91,7 +91,9 @@ def distribution(config, name, shape):
         return 0.0, 1.0
     if name.endswith("gate_up_proj_bias"):
         return 0.0, 4.0  # Many gates and values beyond the limit.
-    if module == "experts" and config.family in make_experts.OF_ROWS:
+    if name.endswith("router.scale"):
+        return 2.0 * math.sqrt(config.hidden), 1.0
+    if module == "experts" and config.family in make_experts.OF_ROWS + ("gemma4_text",):
         return 0.0, 1.0 / np.sqrt(shape[-1])
     if module == "experts":  # [in, out]
         return 0.0, (1.0 if name.endswith("gate_up_proj") else 0.1) / np.sqrt(shape[-2])
@@ -129,7 +131,7 @@ def hf_config(config, dtype, dialect):
     if config.head_dim * config.heads != config.hidden:
         data["head_dim"] = config.head_dim
     data.update(_switches(config))
-    if config.experts and not config.recurrent:
+    if config.experts and not config.recurrent and family != "gemma4_text":
         data.update(make_experts.hf_keys(config))
     if config.recurrent:
         data.update(make_hybrid.hf_keys(config, is_new))
@@ -249,7 +251,8 @@ def gguf_tensors(config, name, values):
     _, _, layer, rest = module.split(".", 3)
     block = "blk.%s." % layer
     if config.experts:
-        of_mixture = make_experts.gguf_tensors(config, block, rest, kind, values)
+        module = make_gemma4 if config.family == "gemma4_text" else make_experts
+        of_mixture = module.gguf_tensors(config, block, rest, kind, values)
         if of_mixture:
             return of_mixture
     if config.recurrent:
@@ -313,7 +316,7 @@ def gguf_keys(config, file_type, name):
         keys["attention.sliding_window"] = ("u32", config.window or 0)
     if family in ("olmo3", "exaone4"):
         keys["attention.sliding_window_pattern"] = ("[]bool", [config.slides(i) for i in range(config.layers)])
-    if config.experts:
+    if config.experts and family != "gemma4_text":
         keys.update(make_experts.gguf_keys(config))
     if config.recurrent:
         keys.update(make_hybrid.gguf_keys(config))

@@ -22,8 +22,15 @@ FAMILIES = {
     "gemma4": _shape(layers=6, full_every=3, values_are_keys=True, full_kv_heads=1),
     # As those of 2 and 4 billion.
     "gemma4_shared": _shape(layers=8, full_every=4, kv_heads=1, sharing=4, double_wide=True, layer_embedding=32),
+    # As that of 26 billion: experts beside the MLPs.
+    "gemma4_experts": _shape(layers=4, full_every=2, values_are_keys=True, full_kv_heads=1, experts=8,
+                             experts_per_token=2, expert_inner=32, normalizes=True),
+    "gemma4_separate": _shape(layers=2, full_every=2, experts=6, experts_per_token=3, expert_inner=64, fused=False,
+                              normalizes=True),
 }
 NAMES = {
+    "post_feedforward_layernorm_1": "post_ffw_norm_1", "pre_feedforward_layernorm_2": "pre_ffw_norm_2",
+    "post_feedforward_layernorm_2": "post_ffw_norm_2", "router.proj": "ffn_gate_inp",
     "per_layer_input_gate": "inp_gate", "per_layer_projection": "proj", "post_per_layer_input_norm": "post_norm",
 }
 TOP_NAMES = {
@@ -41,7 +48,9 @@ def hf_keys(config):
         "num_global_key_value_heads": config.full_kv_heads or None, "attention_k_eq_v": config.values_are_keys,
         "num_kv_shared_layers": config.sharing, "use_double_wide_mlp": config.double_wide,
         "hidden_size_per_layer_input": config.layer_embedding, "vocab_size_per_layer_input": config.vocab,
-        "enable_moe_block": False, "num_experts": None, "use_bidirectional_attention": None,
+        "enable_moe_block": config.experts > 0, "num_experts": config.experts or None,
+        "top_k_experts": config.experts_per_token or None, "moe_intermediate_size": config.expert_inner or None,
+        "use_bidirectional_attention": None,
         "sliding_window": config.window,
         "layer_types": [kinds[config.slides(i)] for i in range(config.layers)],
         "rope_parameters": {
@@ -51,11 +60,28 @@ def hf_keys(config):
     }
 
 
+def gguf_tensors(config, block, rest, kind, values):
+    """-> [(name, values)] of a tensor of the mixture, or none."""
+    if rest == "router":
+        return [("%s%s.scale" % (block, "ffn_gate_inp" if kind == "scale" else "ffn_down_exps"), values)]
+    if rest != "experts":
+        return []
+    if kind == "down_proj":
+        return [(block + "ffn_down_exps.weight", values)]
+    if config.fused:
+        return [(block + "ffn_gate_up_exps.weight", values)]
+    return [(block + "ffn_%s_exps.weight" % part, values[:, i * config.expert_inner:(i + 1) * config.expert_inner])
+            for i, part in enumerate(("gate", "up"))]
+
+
 def gguf_keys(config):
     layers = range(config.layers)
     own = [Gemma4.own(config, i) for i in layers]
     inner = [config.intermediate * (2 if config.double_wide and Gemma4.source(config, i) != i else 1) for i in layers]
+    mixture = {"expert_count": ("u32", config.experts), "expert_used_count": ("u32", config.experts_per_token),
+               "expert_feed_forward_length": ("u32", config.expert_inner)} if config.experts else {}
     return {
+        **mixture,
         "attention.key_length": ("u32", config.full_head_dim), "attention.value_length": ("u32", config.full_head_dim),
         "attention.key_length_swa": ("u32", config.head_dim), "attention.value_length_swa": ("u32", config.head_dim),
         "rope.dimension_count": ("u32", config.full_head_dim), "rope.dimension_count_swa": ("u32", config.head_dim),

@@ -39,6 +39,7 @@ struct ExpertParameters {
   /// None, or [E, F, 1], [E, F, 1], [E, K, 1].
   std::vector<Tensor> biases = {};
   double swigluLimit = 0; ///< 0: silu(g) · u; see clampedSwiGLU.
+  bool usesGELU = false;  ///< The tanh form in place of silu.
 };
 
 /// g' · σ(1.702 g') · (u' + 1) with g' = min(g, limit) and u' = u clamped to

@@ -98,10 +98,11 @@ class Experts : public Layer {
 public:
   /// All matrices or none have biases. `swigluLimit`: of the clamped SwiGLU in
   /// place of silu(gate x) * up x (see mllm.linalg.experts); 0: none.
+  /// `usesGELU`: the tanh form of GELU is in the place of silu.
   Experts(ExpertMatrices gate, ExpertMatrices up, ExpertMatrices down,
-          double swigluLimit = 0)
+          double swigluLimit = 0, bool usesGELU = false)
       : gate(std::move(gate)), up(std::move(up)), down(std::move(down)),
-        swigluLimit(swigluLimit) {}
+        swigluLimit(swigluLimit), usesGELU(usesGELU) {}
 
   /// x […, hidden], the experts of each row […, k] and their weights […, k]
   /// -> shape of x
@@ -111,6 +112,7 @@ public:
 private:
   ExpertMatrices gate, up, down;
   double swigluLimit;
+  bool usesGELU;
 };
 
 /// x / sqrt(mean(x^2) + eps) * weight, over the last dimension; with

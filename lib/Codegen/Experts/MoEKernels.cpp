@@ -228,10 +228,12 @@ static LogicalResult emitMoEGather(KernelBuilder &kb, kernel::MoEGatherOp op) {
 // Operations of experts other than matmuls
 //===----------------------------------------------------------------------===//
 
-/// silu(gate) * up, or the clamped SwiGLU. NaN is not clamped.
+/// silu(gate) * up, gelu(gate) * up, or the clamped SwiGLU. NaN is not clamped.
 static Value gatedValue(KernelBuilder &kb, kernel::MoEGateOp op, Value gate,
                         Value up) {
   std::optional<APFloat> limit = op.getSwigluLimit();
+  if (op.getGelu())
+    return kb.mulf(mllm::program::emitGeluTanh(kb, kb.getLoc(), gate), up);
   if (!limit)
     return kb.mulf(mllm::program::emitSilu(kb, kb.getLoc(), gate), up);
   Type type = gate.getType();

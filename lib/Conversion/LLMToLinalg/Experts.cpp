@@ -200,6 +200,8 @@ static SmallVector<Value> convertMoEFFN(TensorBuilder &t, MoEFFNOp op,
                                 if (limit)
                                   return clampedSwiGLU(
                                       s, v[0], v[1], limit.getValueAsDouble());
+                                if (op.getGelu())
+                                  return s.mulf(gelu(s, v[0], "tanh"), v[1]);
                                 return s.mulf(s.swish(v[0], v[0]), v[1]);
                               });
   Value outputs = product(inner, down, 2);

@@ -159,8 +159,7 @@ static SmallVector<Value> convertSilu(TensorBuilder &t, SiluOp op,
       [](ScalarBuilder &s, ValueRange v) { return s.swish(v[0], v[0]); });
 }
 
-/// x · Φ(x), or an approximation of it.
-static Value gelu(ScalarBuilder &s, Value x, StringRef form) {
+Value gelu(ScalarBuilder &s, Value x, StringRef form) {
   if (form == "quick")
     return s.swish(x, s.mulf(s.f32(1.702), x));
   if (form == "tanh") {

@@ -166,6 +166,9 @@ public:
   Value castTo(Value x, mlir::Type type);
 };
 
+/// x · Φ(x), or its approximation "quick" or "tanh", as in llm.gelu.
+mlir::Value gelu(ScalarBuilder &s, mlir::Value x, llvm::StringRef form);
+
 } // namespace llmir
 
 #endif // LLMIR_LIB_CONVERSION_LLMTOLINALG_TENSORBUILDER_H

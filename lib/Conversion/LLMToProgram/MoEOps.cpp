@@ -147,7 +147,7 @@ RowsValue ExpertConversion::gated(const RowsValue &gate, const RowsValue &up,
                           : RowsValue(gate);
   c.kernel<kernel::MoEGateOp>(op.getLoc(), kernelName("moe_gate", {inner}),
                               tokens, gate.buffer, up.buffer, out.buffer, inner,
-                              topK, inWords, limit);
+                              topK, inWords, limit, op.getGelu());
   // A weight that the program packs as f32 may still have bf16 semantics.
   Type element = getElementTypeOrSelf(down.tensor.getType());
   if (!inWords && element.isBF16())

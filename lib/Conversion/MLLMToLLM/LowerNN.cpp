@@ -118,7 +118,7 @@ static LogicalResult lower(OpLowering &l, mllm::ExpertsOp op) {
       l.b(), rows.getType(), rows, l.asRows(chosen, 1),
       l.asRows(op.getWeights(), 1), l.parameter(op.getGateAttr()),
       l.parameter(op.getUpAttr()), l.parameter(op.getDownAttr()), biases,
-      op.getSwigluLimitAttr());
+      op.getSwigluLimitAttr(), op.getGeluAttr());
   return l.replace(l.fromRows(sums, x.getShape()));
 }
 

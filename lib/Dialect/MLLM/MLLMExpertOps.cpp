@@ -88,6 +88,8 @@ LogicalResult ExpertsOp::verify() {
     if (!limit->isFiniteNonZero() || limit->isNegative()) // c8
       return emitOpError() << "has the 'swiglu_limit' " << getSwigluLimitAttr()
                            << ", expected a finite positive number";
+  if (getSwigluLimit() && getGelu()) // c9
+    return emitOpError() << "has both 'swiglu_limit' and 'gelu'";
   return success();
 }
 

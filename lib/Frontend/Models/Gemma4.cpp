@@ -8,7 +8,8 @@
 //
 // Gemma 4, text (Google 2026): blocks as in Gemma 3 with norms that scale by
 // their weight, heads of two sizes, a norm of values, layers that read the keys
-// and values of others, and a further embedding of each token for each layer.
+// and values of others, a further embedding of each token for each layer, and
+// experts beside the MLP.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,6 +48,24 @@ private:
   std::optional<nn::RMSNorm> keyNorm;
 };
 
+/// The experts of each token: x [T, hidden] -> same shape. The router and the
+/// experts have norms of their own.
+class Gemma4Mixture : public DecoderModule {
+public:
+  Gemma4Mixture(const DecoderConfig &config, const DecoderForm &form);
+  Tensor forward(const Tensor &x) override;
+
+private:
+  int64_t perToken;
+  double eps, inputScale, weightScale;
+  nn::Linear router;
+  nn::Param routerScale, scaleOfExperts;
+  DecoderNorm before;
+  nn::ExpertMatrices gate, up, down;
+  nn::Experts experts;
+  DecoderNorm after;
+};
+
 /// x [T, hidden], and the layer's embeddings of the tokens [T, size] if there
 /// are any -> shape of x
 class Gemma4Layer : public DecoderModule {
@@ -59,6 +78,8 @@ private:
   DecoderNorm attentionNorm, afterAttention, mlpNorm, afterMLP;
   Gemma4Attention attention;
   DecoderMLP mlp;
+  DecoderNorm afterMLPOnly; ///< With a mixture.
+  std::optional<Gemma4Mixture> mixture;
   std::optional<nn::Linear> embeddingGate, embeddingProjection;
   DecoderNorm afterEmbedding;
   std::optional<nn::Param> scale;
@@ -186,6 +207,61 @@ Tensor Gemma4Attention::forward(const Tensor &x) {
 }
 
 //===----------------------------------------------------------------------===//
+// Mixture of experts
+//===----------------------------------------------------------------------===//
+
+/// Gate (0) and up projections (1) of the experts, which share a stack.
+static nn::Storage openingOf(const DecoderConfig &config, int64_t part) {
+  nn::Storage storage;
+  storage.place.first = part * config.experts.innerSize;
+  storage.place.rows = 2 * config.experts.innerSize;
+  if (!config.experts.opensInOneTensor)
+    storage.placeInGGUF = nn::StoredPlace();
+  return storage;
+}
+
+Gemma4Mixture::Gemma4Mixture(const DecoderConfig &config,
+                             const DecoderForm &form)
+    : perToken(config.experts.perToken), eps(config.normEps),
+      inputScale(1 / std::sqrt(static_cast<double>(config.hiddenSize))),
+      weightScale(config.experts.scale),
+      router(reg<nn::Linear>("router.proj", config.hiddenSize,
+                             config.experts.count, /*bias=*/false)),
+      routerScale(reg<nn::Param>("router", "scale",
+                                 std::vector<int64_t>{config.hiddenSize})),
+      scaleOfExperts(
+          reg<nn::Param>("router", "per_expert_scale",
+                         std::vector<int64_t>{config.experts.count})),
+      before(regNorm(config, form, "pre_feedforward_layernorm_2")),
+      gate(reg<nn::ExpertMatrices>("experts.gate", config.experts.count,
+                                   config.hiddenSize, config.experts.innerSize,
+                                   openingOf(config, 0), "gate_up_proj")),
+      up(reg<nn::ExpertMatrices>("experts.up", config.experts.count,
+                                 config.hiddenSize, config.experts.innerSize,
+                                 openingOf(config, 1), "gate_up_proj")),
+      down(reg<nn::ExpertMatrices>("experts", config.experts.count,
+                                   config.experts.innerSize, config.hiddenSize,
+                                   nn::Storage(), "down_proj")),
+      experts(reg<nn::Experts>("experts", gate, up, down, /*swigluLimit=*/0.0,
+                               /*usesGELU=*/true)),
+      after(regNorm(config, form, "post_feedforward_layernorm_2")) {}
+
+Tensor Gemma4Mixture::forward(const Tensor &x) {
+  Tensor seen = normalized(x, eps);
+  seen = seen * routerScale();
+  Tensor logits = router(seen * inputScale);
+  auto [scores, chosen] = nn::F::topk(nn::F::softmax(logits, -1), perToken);
+  Tensor sum = nn::F::sum(scores, -1, /*keepDim=*/true);
+  Tensor shares = scores / sum;
+  Tensor factors = nn::F::gather(scaleOfExperts(), chosen, 0);
+  shares = shares * factors;
+  if (weightScale != 1)
+    shares = shares * weightScale;
+  Tensor normed = before(x);
+  return after(experts(normed, chosen, shares));
+}
+
+//===----------------------------------------------------------------------===//
 // Layer
 //===----------------------------------------------------------------------===//
 
@@ -197,6 +273,10 @@ Gemma4Layer::Gemma4Layer(const DecoderConfig &config, const DecoderForm &form,
       afterMLP(regNorm(config, form, "post_feedforward_layernorm")),
       attention(reg<Gemma4Attention>("self_attn", config, layer)),
       mlp(reg<DecoderMLP>("mlp", config, form, config.innerSizeOf(layer))) {
+  if (config.hasExperts(layer)) {
+    afterMLPOnly = regNorm(config, form, "post_feedforward_layernorm_1");
+    mixture.emplace(reg<Gemma4Mixture>("mixture", config, form));
+  }
   const int64_t size = config.layerEmbeddingSize;
   if (size > 0) {
     embeddingGate = reg<nn::Linear>("per_layer_input_gate", config.hiddenSize,
@@ -213,7 +293,13 @@ Gemma4Layer::Gemma4Layer(const DecoderConfig &config, const DecoderForm &form,
 std::vector<Tensor> Gemma4Layer::forwardAll(const std::vector<Tensor> &inputs) {
   Tensor x = inputs[0];
   x = x + afterAttention(attention(attentionNorm(x)));
-  x = x + afterMLP(mlp(mlpNorm(x)));
+  Tensor inner = mlp(mlpNorm(x));
+  if (mixture) {
+    inner = afterMLPOnly(inner);
+    Tensor ofExperts = (*mixture)(x);
+    inner = inner + ofExperts;
+  }
+  x = x + afterMLP(inner);
   if (embeddingGate) {
     Tensor gated = nn::F::gelu((*embeddingGate)(x)) * inputs[1];
     x = x + afterEmbedding((*embeddingProjection)(gated));
@@ -290,4 +376,20 @@ const ModelFamily models::gemma4Family = {
      {"per_layer_input_gate", "inp_gate"},
      {"per_layer_projection", "proj"},
      {"post_per_layer_input_norm", "post_norm"},
-     {"layer_scalar", "layer_output_scale.weight"}}};
+     {"post_feedforward_layernorm_1", "post_ffw_norm_1"},
+     {"mixture.pre_feedforward_layernorm_2", "pre_ffw_norm_2"},
+     {"mixture.post_feedforward_layernorm_2", "post_ffw_norm_2"},
+     {"mixture.router.proj", "ffn_gate_inp"},
+     {"mixture.router.scale", "ffn_gate_inp.scale"},
+     {"mixture.router.per_expert_scale", "ffn_down_exps.scale"},
+     {"mixture.experts.gate_up_proj", "ffn_gate_up_exps.weight"},
+     {"mixture.experts.gate.gate_up_proj", "ffn_gate_exps.weight"},
+     {"mixture.experts.up.gate_up_proj", "ffn_up_exps.weight"},
+     {"mixture.experts.down_proj", "ffn_down_exps.weight"},
+     {"layer_scalar", "layer_output_scale.weight"}},
+    // In folders, the parts of the mixture are those of the layer.
+    {{"mixture.pre_feedforward_layernorm_2", "pre_feedforward_layernorm_2"},
+     {"mixture.post_feedforward_layernorm_2", "post_feedforward_layernorm_2"},
+     {"mixture.router.proj", "router.proj"},
+     {"mixture.router", "router"},
+     {"mixture.experts", "experts"}}};

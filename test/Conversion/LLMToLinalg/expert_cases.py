@@ -28,11 +28,11 @@ def experts():
     for kind, weight, dynamic in itertools.product(("f32", "f16", "bf16"), ("f32", "bf16"), (False, True)):
         yield ffn("%s_%s%s" % (kind, weight, "_dynamic" if dynamic else ""), kind, dynamic,
                   floats("g", weight, (4, 6, 8)), floats("u", weight, (4, 6, 8)), floats("d", weight, (4, 8, 6)))
-    for limit in ("", " {swiglu_limit = 0.5}"):
-        yield ffn("biases" + ("_clamped" if limit else ""), "f32", True, floats("g", "f32", (4, 6, 8)),
+    for suffix, attributes in (("", ""), ("_clamped", " {swiglu_limit = 0.5}"), ("_gelu", " {gelu}")):
+        yield ffn("biases" + suffix, "f32", True, floats("g", "f32", (4, 6, 8)),
                   floats("u", "f32", (4, 6, 8)), floats("d", "f32", (4, 8, 6)),
                   biases=[floats("b", "f32", (4, 6, 1)), floats("c", "bf16", (4, 6, 1)), floats("h", "f32", (4, 8, 1))],
-                  attributes=limit)
+                  attributes=attributes)
     yield ffn("stored", "f32", True, stored_blocks("g", "q4_1", 4, 32, 32), stored_blocks("u", "q8_0", 4, 32, 32),
               stored_blocks("d", "q4_0", 4, 32, 32), columns=32)
     for kind, weight, dynamic in itertools.product(("f32", "bf16"), ("f32", "bf16"), (False, True)):

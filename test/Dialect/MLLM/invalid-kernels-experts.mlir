@@ -209,6 +209,15 @@ func.func @case(%g: memref<16x64xf32>) {
 
 // -----
 
+func.func @case(%g: memref<16x64xf32>) {
+  // RULE: kernel.moe_gate.c3
+  // expected-error@+1 {{has both a limit and gelu}}
+  mllm.kernel.moe_gate ins(%g, %g : memref<16x64xf32>, memref<16x64xf32>) outs(%g : memref<16x64xf32>) {columns = 64, gelu, swiglu_limit = 1.0, top_k = 2}
+  return
+}
+
+// -----
+
 func.func @case(%g: memref<16x64xf32>, %y: memref<16x16xf32>) {
   // RULE: kernel.moe_gate.c1 (words)
   // expected-error@+1 {{takes 'memref<16x16xf32>' as 'out', expected contiguous static rows of 32 or more columns}}

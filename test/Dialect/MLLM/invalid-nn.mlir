@@ -728,6 +728,17 @@ mllm.graph.subgraph @f(%x: tensor<?x4xf32>, %e: tensor<?x2xi32>, %w: tensor<?x2x
 
 // -----
 
+mllm.tensor.register @g : tensor<5x6x4xf32> {source = "g"}
+mllm.tensor.register @d : tensor<5x4x6xf32> {source = "d"}
+mllm.graph.subgraph @f(%x: tensor<?x4xf32>, %e: tensor<?x2xi32>, %w: tensor<?x2xf32>) {
+  // RULE: experts.c9
+  // expected-error@+1 {{has both 'swiglu_limit' and 'gelu'}}
+  %0 = mllm.linalg.experts %x chosen %e weights %w, @g, @g, @d {swiglu_limit = 7.0, gelu} : (tensor<?x4xf32>, tensor<?x2xi32>, tensor<?x2xf32>) -> tensor<?x4xf32>
+  mllm.cf.return
+}
+
+// -----
+
 mllm.tensor.register @h : tensor<3x8x4xf32> {source = "h"}
 mllm.graph.subgraph @f(%x: tensor<?x3x4xf32>) {
   // RULE: head_linear.c1

@@ -158,6 +158,8 @@ func.func @experts(%l: memref<8x16xf32>,
   mllm.kernel.moe_linear weights(%w : memref<65536xi8>) bias(%w4 : memref<20480xi8>) ins(%o, %h : memref<1x16xi32>, memref<16x32xf32>) outs(%g : memref<16x64xf32>) {bias_format = "bf16", columns = 64 : i64, experts = 8 : i64, format = "bf16", rows = 64 : i64}
   // CHECK: mllm.kernel.moe_gate {{.*}} {columns = 64 : i64, swiglu_limit = 7.000000e+00 : f64, top_k = 2 : i64}
   mllm.kernel.moe_gate ins(%g, %g : memref<16x64xf32>, memref<16x64xf32>) outs(%g : memref<16x64xf32>) {columns = 64 : i64, swiglu_limit = 7.0, top_k = 2 : i64}
+  // CHECK: mllm.kernel.moe_gate {{.*}} {columns = 64 : i64, gelu, top_k = 2 : i64}
+  mllm.kernel.moe_gate ins(%g, %g : memref<16x64xf32>, memref<16x64xf32>) outs(%g : memref<16x64xf32>) {columns = 64 : i64, gelu, top_k = 2 : i64}
   // CHECK: mllm.kernel.moe_gate ins(%{{.*}}, %{{.*}} : memref<16x64xf32>, memref<16x64xf32>) outs(%{{.*}} : memref<16x32xf32>) {columns = 64 : i64, rounded, top_k = 2 : i64}
   mllm.kernel.moe_gate ins(%g, %g : memref<16x64xf32>, memref<16x64xf32>) outs(%h : memref<16x32xf32>) {columns = 64 : i64, rounded, top_k = 2 : i64}
   // CHECK: mllm.kernel.moe_combine ins(%{{.*}}, %{{.*}}, %{{.*}} : memref<1x16xi32>, memref<8x16xf32>, memref<16x64xf32>) outs(%{{.*}} : memref<8x64xf32>) {columns = 64 : i64, top_k = 2 : i64}

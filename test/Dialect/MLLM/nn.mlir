@@ -80,6 +80,8 @@ mllm.graph.subgraph @experts(%x: tensor<?x4xf32>, %e: tensor<?x2xi32>, %w: tenso
   %1 = mllm.linalg.experts %y chosen %f weights %v, @gates, @gates, @downs : (tensor<2x3x4xbf16>, tensor<2x3x1xi64>, tensor<2x3x1xbf16>) -> tensor<2x3x4xbf16>
   // CHECK: mllm.linalg.experts {{.*}}, @gates, @gates, @downs {down_bias = @down_bias, gate_bias = @gate_bias, swiglu_limit = 7.000000e+00 : f64, up_bias = @gate_bias} : (tensor<?x4xf32>
   %2 = mllm.linalg.experts %x chosen %e weights %w, @gates, @gates, @downs {gate_bias = @gate_bias, up_bias = @gate_bias, down_bias = @down_bias, swiglu_limit = 7.0} : (tensor<?x4xf32>, tensor<?x2xi32>, tensor<?x2xf32>) -> tensor<?x4xf32>
+  // CHECK: mllm.linalg.experts {{.*}}, @gates, @gates, @downs {gelu} : (tensor<?x4xf32>
+  %3 = mllm.linalg.experts %x chosen %e weights %w, @gates, @gates, @downs {gelu} : (tensor<?x4xf32>, tensor<?x2xi32>, tensor<?x2xf32>) -> tensor<?x4xf32>
   mllm.cf.return
 }
 

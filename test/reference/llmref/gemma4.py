@@ -1,7 +1,7 @@
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Gemma 4, text: norms that scale by their weight, heads of two sizes, values with a norm or made from keys,
-layers that read keys and values of earlier ones, embeddings of each token for each layer."""
+layers that read keys and values of earlier ones, embeddings of each token for each layer, experts beside the MLP."""
 
 import numpy as np
 
@@ -58,6 +58,14 @@ class Gemma4(Gemma3):
         for name, rows, columns in (("gate", inner, config.hidden), ("up", inner, config.hidden),
                                     ("down", config.hidden, inner)):
             cls.add_linear(shapes, "%smlp.%s_proj" % (layer, name), rows, columns)
+        if config.experts:
+            cls.add_linear(shapes, layer + "router.proj", config.experts, config.hidden)
+            shapes[layer + "router.scale"] = (config.hidden,)
+            shapes[layer + "router.per_expert_scale"] = (config.experts,)
+            shapes[layer + "experts.gate_up_proj"] = (config.experts, 2 * config.expert_inner, config.hidden)
+            shapes[layer + "experts.down_proj"] = (config.experts, config.hidden, config.expert_inner)
+            for norm in ("post_feedforward_layernorm_1", "pre_feedforward_layernorm_2", "post_feedforward_layernorm_2"):
+                cls.add_norm(shapes, layer + norm, config.hidden)
         if size:
             cls.add_linear(shapes, layer + "per_layer_input_gate", size, config.hidden)
             cls.add_linear(shapes, layer + "per_layer_projection", config.hidden, size)
@@ -93,12 +101,33 @@ class Gemma4(Gemma3):
         return ops.rms_norm(x, self.weights[name + ".weight"], self.config.rms_eps)
 
     def block(self, i, layer, x, positions, cache):
-        x = super().block(i, layer, x, positions, cache)
+        y = self.attend(i, layer, self.norm(layer + "input_layernorm", x), positions, cache)
+        x = x + self.norm(layer + "post_attention_layernorm", y)
+        y = self.mlp(layer, self.norm(layer + "pre_feedforward_layernorm", x))
+        if self.config.experts:
+            y = self.norm(layer + "post_feedforward_layernorm_1", y) + self.mixture(layer, x)
+        x = x + self.norm(layer + "post_feedforward_layernorm", y)
         if self.config.layer_embedding:
             gate = ops.gelu_tanh(self.linear(layer + "per_layer_input_gate", x))
             y = self.linear(layer + "per_layer_projection", gate * self.inputs[:, i])
             x = x + self.norm(layer + "post_per_layer_input_norm", y)
         return x * self.weights[layer + "layer_scalar"]
+
+    def mixture(self, layer, x):
+        """The experts of each token, chosen by the softmax: [T, hidden] -> [T, hidden]."""
+        config, inner = self.config, self.config.expert_inner
+        unscaled = ops.rms_norm(x, np.ones(config.hidden), config.rms_eps)
+        scores = ops.softmax(self.linear(layer + "router.proj", unscaled * self.weights[layer + "router.scale"]
+                                         / np.sqrt(config.hidden)))
+        opening, closing = (self.weights[layer + "experts." + name] for name in ("gate_up_proj", "down_proj"))
+        normed, result = self.norm(layer + "pre_feedforward_layernorm_2", x), np.zeros_like(x)
+        for t, row in enumerate(normed):
+            chosen = np.argsort(-scores[t], kind="stable")[:config.experts_per_token]
+            shares = scores[t, chosen] / scores[t, chosen].sum()
+            for e, share in zip(chosen, shares * self.weights[layer + "router.per_expert_scale"][chosen]):
+                both = opening[e] @ row
+                result[t] += share * (closing[e] @ (ops.gelu_tanh(both[:inner]) * both[inner:]))
+        return self.norm(layer + "post_feedforward_layernorm_2", result)
 
     def attend(self, i, layer, x, positions, cache):
         config, name = self.config, layer + "self_attn."

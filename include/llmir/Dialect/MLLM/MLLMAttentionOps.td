@@ -201,6 +201,8 @@ def MLLM_KVCacheOp : MLLM_LinalgOpBase<"kv_cache", "0", [
     `k` and `v` are appended to the layer's cache of the sequence; `keys` and
     `values` are the whole contents, oldest first. With `q_head`, each KV head
     is repeated `q_head / heads` times, so that there is one per query head.
+    Without tokens in `k` and `v`, the op only reads what another one has
+    appended: layers can share a cache.
 
     Fails verification when
     - c1: `k` and `v` differ in the number of sequences, tokens or heads;

@@ -27,7 +27,8 @@ def MLLM_ExpertsOp : MLLM_InferredParamOp<"experts", "1e-10"> {
     `gate[e] x[t…] + gate_bias[e]`. With `swiglu_limit`, the MLP is gpt-oss's:
     for a product g of the gate and u of the up projection, it is
     `min(g, limit) * sigmoid(1.702 min(g, limit)) * (clamp(u) + 1)` with u
-    clamped to [-limit, limit].
+    clamped to [-limit, limit]. With `gelu`, the tanh form of GELU is in the
+    place of silu.
 
     Fails verification when
     - c1: `gate`, `up` or `down` does not name an `mllm.tensor.register` of the
@@ -44,7 +45,8 @@ def MLLM_ExpertsOp : MLLM_InferredParamOp<"experts", "1e-10"> {
     - c7: some, but not all of `gate_bias`, `up_bias` and `down_bias` are given,
       or one does not name an `mllm.tensor.register` [experts, rows of the
       matrix, 1];
-    - c8: `swiglu_limit` is not a finite positive number.
+    - c8: `swiglu_limit` is not a finite positive number;
+    - c9: both `swiglu_limit` and `gelu` are given.
 
     Example:
 
@@ -63,7 +65,8 @@ def MLLM_ExpertsOp : MLLM_InferredParamOp<"experts", "1e-10"> {
     Arg<OptionalAttr<FlatSymbolRefAttr>, "biases of the gate projections [experts, inner, 1]; none if absent">:$gate_bias,
     Arg<OptionalAttr<FlatSymbolRefAttr>, "biases of the up projections [experts, inner, 1]; none if absent">:$up_bias,
     Arg<OptionalAttr<FlatSymbolRefAttr>, "biases of the down projections [experts, hidden, 1]; none if absent">:$down_bias,
-    Arg<OptionalAttr<F64Attr>, "limit of the clamped SwiGLU; silu(gate) * up if absent">:$swiglu_limit
+    Arg<OptionalAttr<F64Attr>, "limit of the clamped SwiGLU; silu(gate) * up if absent">:$swiglu_limit,
+    Arg<UnitAttr, "the function of the gate is the tanh form of GELU, not silu">:$gelu
   );
   let results = (outs Res<MLLM_FloatTensor, "the sums, shaped as `x`">:$result);
   let extraClassDeclaration = commonDeclaration # [{

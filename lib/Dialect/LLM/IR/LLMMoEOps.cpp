@@ -93,6 +93,8 @@ LogicalResult MoEFFNOp::verify() {
     if (!limit->isFiniteNonZero() || limit->isNegative()) // c6
       return emitOpError() << "swiglu_limit must be finite and positive, not "
                            << getSwigluLimitAttr();
+  if (getSwigluLimitAttr() && getGelu()) // c7
+    return emitOpError() << "has both swiglu_limit and gelu";
   return success();
 }
 

@@ -188,6 +188,8 @@ LogicalResult MoEGateOp::verify() {
       return emitOpError("has the limit ")
              << limit->convertToDouble()
              << ", expected a finite positive number";
+  if (getSwigluLimit() && getGelu()) // c3
+    return emitOpError("has both a limit and gelu");
   return verifyRows(*this,
                     {{"gate", getGate(), columns}, // c1
                      {"up", getUp(), columns},

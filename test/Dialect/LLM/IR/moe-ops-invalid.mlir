@@ -105,6 +105,15 @@ func.func @test(%x: tensor<5x64xf32>, %e: tensor<5x2xi32>, %w: tensor<5x2xf32>, 
 
 // -----
 
+// RULE: moe_ffn.c7
+func.func @test(%x: tensor<5x64xf32>, %e: tensor<5x2xi32>, %w: tensor<5x2xf32>, %g: tensor<8x192x64xbf16>, %d: tensor<8x64x192xbf16>) {
+  // expected-error@+1 {{'llm.moe_ffn' op has both swiglu_limit and gelu}}
+  %0 = llm.moe_ffn %x, %e, %w, %g, %g, %d {swiglu_limit = 1.0, gelu} : (tensor<5x64xf32>, tensor<5x2xi32>, tensor<5x2xf32>, tensor<8x192x64xbf16>, tensor<8x192x64xbf16>, tensor<8x64x192xbf16>) -> tensor<5x64xf32>
+  return
+}
+
+// -----
+
 // RULE: moe_ffn.c4
 func.func @test(%x: tensor<5x64xf32>, %e: tensor<5x2xi32>, %w: tensor<5x2xf32>, %g: tensor<8x192x64xbf16>, %u: !llm.quantized_tensor<i8, [8, 192, 64], true, false, -1, 32, 8>, %d: tensor<8x64x192xbf16>) {
   // expected-error@+1 {{'llm.moe_ffn' op has a weight of type '!llm.quantized_tensor<i8, [8, 192, 64], true, false, -1, 32, 8>' without a format and therefore without scales}}

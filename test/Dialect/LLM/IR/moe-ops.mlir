@@ -22,6 +22,8 @@ func.func @moe_ffn(%x: tensor<?x64xf32>, %e: tensor<?x2xi32>, %w: tensor<?x2xf32
   %1 = llm.moe_ffn %x, %e, %w, %q, %q, %down : tensor<?x64xf32>, tensor<?x2xi32>, tensor<?x2xf32>, !stack, !stack, tensor<8x64x192xbf16> -> tensor<?x64xf32>
   // CHECK: llm.moe_ffn {{.*}}, %[[B:[^ ,]*]], %[[B]], %{{[^ ]*}} {swiglu_limit = 7.000000e+00 : f64} : (tensor<?x64xf32>, tensor<?x2xi32>, tensor<?x2xf32>, tensor<8x192x64xbf16>, tensor<8x192x64xbf16>, tensor<8x64x192xbf16>, tensor<8x192x1xf32>, tensor<8x192x1xf32>, tensor<8x64x1xbf16>) -> tensor<?x64xf32>
   %2 = llm.moe_ffn %x, %e, %w, %gate, %gate, %down, %b, %b, %c {swiglu_limit = 7.0} : (tensor<?x64xf32>, tensor<?x2xi32>, tensor<?x2xf32>, tensor<8x192x64xbf16>, tensor<8x192x64xbf16>, tensor<8x64x192xbf16>, tensor<8x192x1xf32>, tensor<8x192x1xf32>, tensor<8x64x1xbf16>) -> tensor<?x64xf32>
+  // CHECK: llm.moe_ffn {{.*}} {gelu} : (tensor<?x64xf32>
+  %3 = llm.moe_ffn %x, %e, %w, %gate, %gate, %down {gelu} : (tensor<?x64xf32>, tensor<?x2xi32>, tensor<?x2xf32>, tensor<8x192x64xbf16>, tensor<8x192x64xbf16>, tensor<8x64x192xbf16>) -> tensor<?x64xf32>
   return
 }
 

@@ -158,12 +158,14 @@ def MLLMKernel_MoEGateOp : MLLM_KernelOp<"moe_gate", ["getRowsOf", "getDivisionO
   let description = [{
     With `swiglu_limit`, the result is min(gate, limit) * sigmoid(1.702
     min(gate, limit)) * (up + 1) instead, with up clamped to [-limit, limit].
+    With `gelu`, it is gelu(gate) * up, in the tanh form.
     With `rounded`, the result is stored as by `round_rows`. Divided by columns.
 
     Fails verification when:
     - c1: a buffer has fewer columns than the kernel needs, or is not padded to
       whole tiles;
-    - c2: the limit is not positive and finite.
+    - c2: the limit is not positive and finite;
+    - c3: both `swiglu_limit` and `gelu` are given.
 
     Example:
     ```mlir
@@ -178,7 +180,8 @@ def MLLMKernel_MoEGateOp : MLLM_KernelOp<"moe_gate", ["getRowsOf", "getDivisionO
     Arg<MLLM_Size, "elements of a row">:$columns,
     Arg<MLLM_Size, "experts selected per token">:$top_k,
     Arg<UnitAttr, "the result is rounded to words of bf16">:$rounded,
-    Arg<OptionalAttr<F64Attr>, "limit of the clamped SwiGLU">:$swiglu_limit);
+    Arg<OptionalAttr<F64Attr>, "limit of the clamped SwiGLU">:$swiglu_limit,
+    Arg<UnitAttr, "the function of the gate is the tanh form of GELU, not silu">:$gelu);
   let assemblyFormat = [{
     `ins` `(` $gate `,` $up `:` type($gate) `,` type($up) `)` `outs` `(` $out `:` type($out) `)` attr-dict
   }];

@@ -91,7 +91,8 @@ def LLM_MoEFFNOp : LLM_PositionalOp<"moe_ffn", [Pure, AllTypesMatch<["x", "resul
     bf16 matrix is rounded to bf16. `biases` of the three products have one
     column per expert. With `swiglu_limit` L, the inner value of the products g
     and u is `g' · σ(1.702 g') · (u' + 1)`, where g' = min(g, L) and u' is u
-    clamped to [-L, L].
+    clamped to [-L, L]. With `gelu`, the tanh form of GELU is in the place of
+    silu.
 
     Fails verification when
     - c1: `experts` and `weights` differ in shape, or their T differs from that
@@ -100,7 +101,8 @@ def LLM_MoEFFNOp : LLM_PositionalOp<"moe_ffn", [Pure, AllTypesMatch<["x", "resul
     - c3: `down` is not `[E, K, F]` for a `gate` of `[E, F, K]`;
     - c4: quantized weights have no `format` and therefore no scales;
     - c5: there are `biases`, but not three, [E, F, 1], [E, F, 1] and [E, K, 1];
-    - c6: `swiglu_limit` is not positive and finite.
+    - c6: `swiglu_limit` is not positive and finite;
+    - c7: both `swiglu_limit` and `gelu` are given.
 
     Example:
     ```mlir
@@ -117,7 +119,8 @@ def LLM_MoEFFNOp : LLM_PositionalOp<"moe_ffn", [Pure, AllTypesMatch<["x", "resul
     Arg<LLM_ExpertWeights, "Up projections [E, F, K]">:$up,
     Arg<LLM_ExpertWeights, "Down projections [E, K, F]">:$down,
     Arg<Variadic<LLM_FloatTensorOfRank<[3]>>, "None, or those of gate, up and down projections [E, F or K, 1]">:$biases,
-    Arg<OptionalAttr<LLM_ScaleAttr>, "Limit L of the clamped SwiGLU; silu(g) · u if absent">:$swiglu_limit);
+    Arg<OptionalAttr<LLM_ScaleAttr>, "Limit L of the clamped SwiGLU; silu(g) · u if absent">:$swiglu_limit,
+    Arg<UnitAttr, "The function of the gate is the tanh form of GELU, not silu">:$gelu);
   let results = (outs Res<LLM_FloatTensorOfRank<[2]>, "Outputs, same type as x [T, K]">:$result);
   let hasVerifier = 1;
 }
