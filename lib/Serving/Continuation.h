@@ -72,6 +72,7 @@ struct Continuation {
   bool hasFinished = false;
   int64_t sharedTokens = 0;            ///< Offered to other sequences.
   std::optional<int64_t> cachedTokens; ///< Of the prompt, at the first start.
+  std::optional<std::chrono::steady_clock::time_point> startTime;
   std::vector<int32_t> ends;           ///< Tokens that end it; ascending.
   Sampler sampler;
 };

@@ -39,7 +39,7 @@ struct Engine::State {
 
   //===--- Any thread, with the mutex ----------------------------------------//
   mutable std::mutex mutex;
-  std::condition_variable wakesThread, wakesDrain;
+  std::condition_variable wakesThread, wakesDrain, wakesObservers;
   std::deque<std::shared_ptr<const AcceptedRequest>> inbox;
   std::vector<Cancellation> cancelled;
   /// Requests that were accepted and have not been started, and tokens of their
@@ -48,6 +48,9 @@ struct Engine::State {
   bool isClosed = false, isEnding = false, isIdle = true;
   RequestId nextRequest = 1;
   EngineStatistics published;
+  /// Those who wait for uses of blocks; they get those of a later publication.
+  int64_t observers = 0, publications = 0;
+  std::vector<int32_t> publishedUses;
 
   Status checkQueue(const Request &request) const;
 
@@ -260,6 +263,16 @@ EngineStatistics Engine::statistics() const {
   return state->published;
 }
 
+std::vector<int32_t> Engine::blockUses() const {
+  std::unique_lock<std::mutex> lock(state->mutex);
+  ++state->observers;
+  const int64_t before = state->publications;
+  state->wakesThread.notify_one();
+  state->wakesObservers.wait(
+      lock, [&] { return state->publications != before; });
+  return state->publishedUses;
+}
+
 const ArtifactInfo &Engine::info() const { return state->executor->info(); }
 int64_t Engine::contextLength() const { return state->contextLength; }
 int64_t Engine::maxRunning() const { return state->limits.runningSequences; }
@@ -291,7 +304,8 @@ bool Engine::State::receive() {
       isIdle = true;
       cancelled.clear();
       wakesDrain.notify_all();
-      wakesThread.wait(lock, [&] { return isEnding || !inbox.empty(); });
+      wakesThread.wait(
+          lock, [&] { return isEnding || observers > 0 || !inbox.empty(); });
     }
     for (; !inbox.empty(); inbox.pop_front())
       continuations.push_back(std::make_unique<Continuation>(
@@ -313,9 +327,16 @@ void Engine::State::publish() {
     if (!continuation->isRunning)
       counts.waitingTokens += continuation->promptTokens();
   }
-  counts.cache = executor->cache().statistics();
+  const PagedKVCache &cache = executor->cache();
+  counts.cache = cache.statistics();
   std::lock_guard<std::mutex> lock(mutex);
   published = counts;
+  if (observers == 0)
+    return;
+  publishedUses = cache.blockUses();
+  observers = 0;
+  ++publications;
+  wakesObservers.notify_all();
 }
 
 //===----------------------------------------------------------------------===//
@@ -453,6 +474,7 @@ void Engine::State::start(Continuation &continuation) {
   if (!continuation.cachedTokens) {
     leaveQueue(continuation);
     continuation.cachedTokens = *cached;
+    continuation.startTime = Clock::now();
   }
 }
 
@@ -471,7 +493,9 @@ int64_t Engine::State::wholeBlocksFirst(const Continuation &continuation,
 void Engine::State::compute(
     const std::vector<std::pair<Continuation *, int64_t>> &parts) {
   std::vector<SequenceStep> batch;
+  int64_t numTokens = 0;
   for (const auto &[continuation, count] : parts) {
+    numTokens += count;
     SequenceStep step;
     step.sequence = continuation->sequence;
     step.tokens = Span<const int32_t>(continuation->tokens.data() +
@@ -482,8 +506,14 @@ void Engine::State::compute(
     step.want = isLast ? WantLogits::Last : WantLogits::None;
     batch.push_back(step);
   }
+  const Clock::time_point begin = Clock::now();
   Expected<StepLogits> logits = executor->step(batch);
   ++counts.steps;
+  if (options.onStep)
+    options.onStep({std::chrono::duration<double, std::milli>(Clock::now() -
+                                                              begin)
+                        .count(),
+                    numTokens, static_cast<int64_t>(batch.size())});
   int64_t row = 0;
   for (size_t i = 0; i < parts.size(); ++i) {
     Continuation &continuation = *parts[i].first;
@@ -532,6 +562,7 @@ void Engine::State::fork(Continuation &leader, Span<const float> logits) {
         leader.accepted, index, nextSequence++, executor->info().eosTokens));
     Continuation &added = *continuations.back();
     added.cachedTokens = leader.cachedTokens;
+    added.startTime = leader.startTime;
     if (running == limits.runningSequences ||
         !executor->cache().fork(leader.sequence, added.sequence))
       continue;

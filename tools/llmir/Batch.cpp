@@ -18,7 +18,7 @@
 #include "LoadedModel.h"
 #include "StandardInput.h"
 
-#include "llmir/Tokenizer/StreamDecoder.h"
+#include "llmir/Server/AnswerText.h"
 
 #include <algorithm>
 #include <condition_variable>
@@ -43,60 +43,20 @@ struct BatchOptions {
   TemplateRequest chatTemplate;
 };
 
-/// The text of one continuation, which grows token by token.
-class ResultText {
-public:
-  /// `style` is that of all continuations of a prompt.
-  ResultText(const Tokenizer *tokenizer, const StreamDecoderOptions &style,
-             const std::vector<std::string> &stops)
-      : tokenizer(tokenizer), stops(stops) {
-    if (tokenizer)
-      decoder.emplace(*tokenizer, style);
-  }
-
-  /// Adds a token; true if the text now contains one of the stops, before
-  /// which it ends.
-  bool add(int32_t id) {
-    ids.push_back(id);
-    // Some tokenizers decode "</s>" to text even when skipping it.
-    if (!decoder || tokenizer->isSpecial(id))
-      return false;
-    return append(decoder->feed(id));
-  }
-  bool finish() { return decoder && append(decoder->flush()); }
-  int64_t numTokens() const { return static_cast<int64_t>(ids.size()); }
-
-  Json toJson(int64_t index, FinishReason reason) const {
-    return {{"index", index},
-            {"text", tokenizer ? Json(text) : Json(nullptr)},
-            {"ids", ids},
-            {"finish_reason",
-             finishReasonName(hasStopped ? FinishReason::Stop : reason)}};
-  }
-  bool hasStopped = false;
-
-private:
-  bool append(const std::string &piece) {
-    size_t longest = 0;
-    for (const std::string &stop : stops)
-      longest = std::max(longest, stop.size());
-    // A stop may begin in what was there before.
-    const size_t from = text.size() - std::min(text.size(), longest);
-    text += piece;
-    size_t end = std::string::npos;
-    for (const std::string &stop : stops)
-      end = std::min(end, text.find(stop, from));
-    if (end == std::string::npos)
-      return false;
-    text.resize(end);
-    return hasStopped = true;
-  }
-
-  const Tokenizer *tokenizer;
-  const std::vector<std::string> &stops;
-  std::optional<StreamDecoder> decoder;
+/// One continuation.
+struct Continuation {
+  AnswerText answer;
   std::string text;
   std::vector<int32_t> ids;
+
+  Json toJson(int64_t index, FinishReason reason, bool hasText) const {
+    return {{"index", index},
+            {"text", hasText ? Json(text) : Json(nullptr)},
+            {"ids", ids},
+            {"finish_reason", finishReasonName(answer.hasStopped()
+                                                   ? FinishReason::Stop
+                                                   : reason)}};
+  }
 };
 
 /// A request that the engine works on.
@@ -104,9 +64,8 @@ struct Outstanding {
   int64_t line = 0;
   Json id; ///< `custom_id`
   int64_t promptTokens = 0;
-  std::vector<std::string> stop;
-  std::vector<ResultText> texts; ///< Of continuations; they refer to `stop`.
-  std::vector<Json> choices;     ///< Those that have ended.
+  std::vector<Continuation> continuations;
+  std::vector<Json> choices; ///< Those that have ended.
   int64_t cachedTokens = 0, generatedTokens = 0;
   Status failure;
 };
@@ -127,7 +86,9 @@ private:
   void report(double milliseconds) const;
 
   const BatchOptions &options;
-  BatchModel model;
+  std::shared_ptr<const Artifact> artifact;
+  std::optional<Tokenizer> tokenizer;
+  PromptModel model;
   Request defaults;
 
   std::mutex mutex; ///< Of the following.
@@ -150,10 +111,9 @@ Status Batch::load() {
       loadModel(*resolved, options.model.level, execution);
   if (!loaded)
     return loaded.takeStatus();
-  model.artifact = std::move(loaded->artifact);
-  model.tokenizer = std::move(loaded->tokenizer);
-  model.chatTemplate = options.chatTemplate;
-  model.bosToken = loaded->executor->info().bosToken;
+  artifact = std::move(loaded->artifact);
+  tokenizer = std::move(loaded->tokenizer);
+  model = promptModel(*artifact, tokenizer, options.chatTemplate);
   defaults.sampling =
       options.sampling.params(loaded->executor->info().generation);
   defaults.maxTokens = options.maxTokens.value_or(-1);
@@ -192,20 +152,27 @@ void Batch::write(const Outstanding &entry) {
 /// Called by the engine's thread.
 void Batch::receive(const std::shared_ptr<Outstanding> &entry,
                     const RequestUpdate &update) {
-  ResultText &text = entry->texts[static_cast<size_t>(update.index)];
-  for (int32_t token : update.tokens)
-    if (!text.hasStopped && text.add(token))
+  Continuation &each =
+      entry->continuations[static_cast<size_t>(update.index)];
+  for (int32_t token : update.tokens) {
+    if (each.answer.hasStopped())
+      break;
+    each.ids.push_back(token);
+    each.text += each.answer.add(token, update.finishReason ==
+                                            FinishReason::Stop);
+    if (each.answer.hasStopped())
       engine->cancel(update.request, update.index);
+  }
   if (!update.finishReason)
     return;
-  if (!text.hasStopped)
-    text.finish();
+  each.text += each.answer.finish();
   if (!update.failure)
     entry->failure = update.failure;
-  entry->generatedTokens += text.numTokens();
+  entry->generatedTokens += static_cast<int64_t>(each.ids.size());
   entry->cachedTokens = update.cachedTokens;
-  entry->choices.push_back(text.toJson(update.index, *update.finishReason));
-  if (entry->choices.size() < entry->texts.size())
+  entry->choices.push_back(each.toJson(update.index, *update.finishReason,
+                                       tokenizer.has_value()));
+  if (entry->choices.size() < entry->continuations.size())
     return;
   std::lock_guard<std::mutex> lock(mutex);
   write(*entry);
@@ -231,21 +198,15 @@ Status Batch::submit(const std::string &line, int64_t number) {
       parseBatchRequest(line, where, lineDefaults, model);
   if (!parsed)
     return answer(parsed.takeStatus());
-  Request &request = parsed->request;
+  Request &request = parsed->fields.request;
   entry->id = std::move(parsed->id);
-  entry->stop = std::move(parsed->stop);
   entry->promptTokens = static_cast<int64_t>(request.prompt.size());
-  const Tokenizer *tokenizer = model.tokenizer ? &*model.tokenizer : nullptr;
-  if (!tokenizer && !entry->stop.empty())
-    return answer(Status(StatusCode::InvalidArgument,
-                         where + ": 'stop' needs a tokenizer",
-                         "use stop_token_ids"));
-  StreamDecoderOptions style;
-  for (int32_t id : request.prompt)
-    style.continuesText |= tokenizer && !tokenizer->isSpecial(id);
+  const AnswerTextOptions style =
+      answerTextOptions(model.tokenizer, parsed->fields);
   // The engine refuses more continuations.
   for (int64_t i = 0; i < std::min(request.count, engine->maxRunning()); ++i)
-    entry->texts.emplace_back(tokenizer, style, entry->stop);
+    entry->continuations.push_back(
+        {AnswerText(model.tokenizer, style), {}, {}});
   {
     std::unique_lock<std::mutex> lock(mutex);
     hasRoom.wait(lock, [&] { return outstanding < mostOutstanding; });
