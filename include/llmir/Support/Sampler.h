@@ -8,9 +8,10 @@
 //
 // Chooses the next token from a row of logits.
 //
-// Order: temperature, top-k, top-p, min-p, then one random draw. Tokens are
-// ranked by logit, ties go to the lowest id, and NaN ranks last. The random
-// number generator is SplitMix64: a seed gives the same tokens on all machines.
+// Order: temperature, top-k, top-p, min-p, typical-p, then one random draw.
+// Tokens are ranked by logit, ties go to the lowest id, and NaN ranks last. The
+// random number generator is SplitMix64: a seed gives the same tokens on all
+// machines.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,13 +29,17 @@
 
 namespace llmir {
 
-/// Names and meanings are those of vLLM.
+/// Names and meanings are those of vLLM; typical-p is that of transformers.
 struct SamplingParams {
-  /// 0 = greedy: top-k, top-p, min-p and the seed are ignored.
+  /// 0 = greedy: top-k, top-p, min-p, typical-p and the seed are ignored.
   double temperature = 0.0;
   int64_t topK = 0;  ///< Keep the best k; 0 = all.
   double topP = 1.0; ///< Keep the smallest set of best tokens with this mass.
   double minP = 0.0; ///< Drop below this fraction of the best probability.
+  /// Keep the smallest set with this mass of the tokens whose information
+  /// content is closest to the entropy (Meister et al., "Locally Typical
+  /// Sampling"); 1 = all.
+  double typicalP = 1.0;
   uint64_t seed = 0;
   /// Logits of tokens that were in the prompt or were generated are divided by
   /// this if they are positive, otherwise multiplied. 1 = none.
