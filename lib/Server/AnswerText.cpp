@@ -59,6 +59,9 @@ static size_t beginningOf(std::string_view stop, std::string_view text) {
 }
 
 std::string AnswerText::append(const std::string &piece) {
+  characters += std::count_if(piece.begin(), piece.end(), [](char byte) {
+    return (byte & 0xC0) != 0x80; // Not within a character of UTF-8.
+  });
   std::string text = std::move(held) + piece;
   held.clear();
   size_t first = std::string::npos, end = 0, kept = 0;

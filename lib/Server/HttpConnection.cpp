@@ -257,7 +257,7 @@ public:
 private:
   using Parser = beast::http::request_parser<beast::http::string_body>;
   auto self() { return this->shared_from_this(); }
-  auto &socket() { return beast::get_lowest_layer(stream); }
+  auto &socket() { return stream.lowest_layer(); }
 
   void armReadTimer();
   void readMore();
@@ -291,7 +291,7 @@ private:
 template <typename Stream> void ConnectionOn<Stream>::start() {
   ErrorCode ignored;
   const tcp::endpoint end = socket().remote_endpoint(ignored);
-  peer = end.address().to_string(ignored) + ":" + std::to_string(end.port());
+  peer = end.address().to_string() + ":" + std::to_string(end.port());
   socket().set_option(tcp::no_delay(true), ignored);
   armReadTimer();
 #ifdef LLMIR_TLS

@@ -65,11 +65,16 @@ private:
   bool isRunning = false;
 };
 
+/// Requests whose handlers take long and have not begun; they are short, apart
+/// from embeddings.
+constexpr size_t mostWaitingTasks = 512;
+
 /// Runs functions on a few threads, in the order in which they came.
 class Workers {
 public:
   Status start(int64_t count);
-  void add(std::function<void()> task);
+  /// False: too many wait already.
+  bool add(std::function<void()> task);
   void stop(); ///< Drops what has not begun.
 
 private:
@@ -92,12 +97,15 @@ Status Workers::start(int64_t count) {
   return Status::ok();
 }
 
-void Workers::add(std::function<void()> task) {
+bool Workers::add(std::function<void()> task) {
   {
     std::lock_guard<std::mutex> lock(mutex);
+    if (tasks.size() >= mostWaitingTasks)
+      return false;
     tasks.push_back(std::move(task));
   }
   wakes.notify_one();
+  return true;
 }
 
 void Workers::work() {
@@ -353,10 +361,14 @@ void HttpServer::State::dispatch(const std::shared_ptr<HttpExchange> &exchange,
                         ""});
   if (!route->takesLong)
     return route->handler(exchange);
-  workers.add([route, exchange] {
+  const bool isWaiting = workers.add([route, exchange] {
     if (!exchange->isGone())
       route->handler(exchange);
   });
+  if (!isWaiting)
+    answerError(*exchange, {429, "too many requests are waiting; try again "
+                                 "later",
+                            "queue_full", ""});
 }
 
 void HttpServer::State::exchangeBegan() {

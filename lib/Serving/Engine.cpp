@@ -29,7 +29,7 @@ static constexpr size_t waitingToConsider = 16;
 
 namespace {
 struct Cancellation {
-  RequestId request;
+  std::optional<RequestId> request; ///< Without one, all requests.
   std::optional<int64_t> index; ///< Without one, all continuations.
 };
 } // namespace
@@ -252,6 +252,13 @@ void Engine::cancel(RequestId request, std::optional<int64_t> index) {
     state->cancelled.push_back({request, index});
 }
 
+void Engine::cancelAll() {
+  std::lock_guard<std::mutex> lock(state->mutex);
+  state->isClosed = true;
+  if (!state->isIdle)
+    state->cancelled.push_back({std::nullopt, std::nullopt});
+}
+
 void Engine::drain() {
   std::unique_lock<std::mutex> lock(state->mutex);
   state->isClosed = true;
@@ -382,7 +389,8 @@ void Engine::State::expire(const std::vector<Cancellation> &unwanted) {
   for (const ContinuationPtr &continuation : continuations) {
     const bool isUnwanted = std::any_of(
         unwanted.begin(), unwanted.end(), [&](const Cancellation &each) {
-          return each.request == continuation->accepted->id &&
+          return each.request.value_or(continuation->accepted->id) ==
+                     continuation->accepted->id &&
                  each.index.value_or(continuation->index) ==
                      continuation->index;
         });

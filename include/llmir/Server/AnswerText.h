@@ -55,6 +55,8 @@ public:
 
   /// Whether a stop was found.
   bool hasStopped() const { return stopped; }
+  /// Characters of all tokens so far, those that are held back included.
+  int64_t numCharacters() const { return characters; }
 
 private:
   std::string append(const std::string &piece);
@@ -64,6 +66,7 @@ private:
   std::optional<StreamDecoder> decoder;
   std::string held; ///< A proper prefix of a stop.
   bool stopped = false;
+  int64_t characters = 0;
 };
 
 } // namespace llmir

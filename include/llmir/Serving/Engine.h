@@ -166,6 +166,9 @@ public:
   /// reason "cancelled"). Those that have finished are ignored.
   void cancel(RequestId request, std::optional<int64_t> index = std::nullopt);
 
+  /// Accepts no more requests, and ends all others as cancel() does.
+  void cancelAll();
+
   /// Accepts no more requests, and returns when all others have finished. Must
   /// not be called from a callback.
   void drain();
