@@ -15,7 +15,7 @@ namespace llmir {
 
 /// Each is compared with every token that is generated.
 static constexpr size_t mostStops = 64, mostStopTokens = 1024,
-                        mostBiases = 1024;
+                        mostBiases = 1024, mostBadWords = 1024;
 
 static Status tooMany(const JsonReader &reader, const char *key, size_t count,
                       size_t most) {
@@ -41,6 +41,12 @@ static constexpr std::string_view generationKeys[] = {
     "top_k",
     "top_p",
     "min_p",
+    "typical_p",
+    "allowed_token_ids",
+    "bad_words",
+    "logprobs",
+    "top_logprobs",
+    "prompt_logprobs",
     "seed",
     "repetition_penalty",
     "presence_penalty",
@@ -165,6 +171,8 @@ static Status readSampling(const JsonReader &reader, SamplingParams &sampling) {
     sampling.topK = 0;
   LLMIR_ASSIGN_OR_RETURN(sampling.topP,
                          reader.numberOr("top_p", sampling.topP));
+  LLMIR_ASSIGN_OR_RETURN(sampling.typicalP,
+                         reader.numberOr("typical_p", sampling.typicalP));
   LLMIR_ASSIGN_OR_RETURN(sampling.minP,
                          reader.numberOr("min_p", sampling.minP));
   if (reader.has("seed"))
@@ -200,6 +208,82 @@ Expected<std::vector<int32_t>> readIds(const JsonReader &reader,
   return ids;
 }
 
+/// A text as vLLM encodes a bad word: also with a space before, if that makes
+/// another token of a word in the middle of a text.
+static Status addBadWord(const JsonReader &reader, const std::string &text,
+                         const PromptModel &model,
+                         std::vector<std::vector<int32_t>> &words) {
+  const size_t begin = text.find_first_not_of(" \t\n\r\v\f");
+  if (begin == std::string::npos)
+    return reader.unexpected("bad_words", "texts that are not blank");
+  if (!model.tokenizer)
+    return reader.failure(StatusCode::InvalidArgument, "bad_words",
+                          "needs a tokenizer", "use allowed_token_ids");
+  EncodeOptions options;
+  options.addSpecialTokens = false;
+  std::vector<int32_t> plain;
+  for (const char *before : {"", " "}) {
+    auto ids = model.tokenizer->encode(before + text.substr(begin), options);
+    if (!ids)
+      return ids.takeStatus().withContext(reader.file());
+    if (ids->empty())
+      return reader.unexpected("bad_words", "texts that have tokens");
+    if (!plain.empty() &&
+        (ids->front() == plain.front() || ids->size() != plain.size()))
+      continue;
+    plain = *ids;
+    words.push_back(std::move(*ids));
+  }
+  return Status::ok();
+}
+
+/// `bad_words` and `allowed_token_ids`.
+static Status readTokenLimits(const JsonReader &reader, const PromptModel &model,
+                              Request &request) {
+  if (reader.has("allowed_token_ids")) {
+    LLMIR_ASSIGN_OR_RETURN(request.allowedTokens,
+                     readIds(reader, "allowed_token_ids"));
+    if (request.allowedTokens.empty())
+      return reader.unexpected("allowed_token_ids", "at least one token id");
+  }
+  if (!reader.has("bad_words"))
+    return Status::ok();
+  Expected<const Json *> list = reader.array("bad_words");
+  if (!list)
+    return list.takeStatus();
+  if ((*list)->size() > mostBadWords)
+    return tooMany(reader, "bad_words", (*list)->size(), mostBadWords);
+  for (const Json &element : **list) {
+    if (!element.is_string())
+      return reader.unexpected("bad_words", "an array of texts");
+    LLMIR_RETURN_IF_ERROR(addBadWord(reader,
+                                     element.get_ref<const std::string &>(),
+                                     model, request.badWords));
+  }
+  return Status::ok();
+}
+
+/// `logprobs`, a number, or as in conversations a boolean with `top_logprobs`;
+/// and `prompt_logprobs`.
+static Status readLogprobs(const JsonReader &reader, Request &request) {
+  const Json *value = reader.find("logprobs");
+  if (value && !value->is_boolean()) {
+    if (reader.has("top_logprobs"))
+      return reader.unexpected("logprobs", "true beside top_logprobs");
+    LLMIR_ASSIGN_OR_RETURN(request.logprobs,
+                     reader.integer("logprobs", 0, mostTopLogprobs));
+  } else if (value && value->get<bool>()) {
+    LLMIR_ASSIGN_OR_RETURN(request.logprobs,
+                     reader.integerOr("top_logprobs", 0, 0, mostTopLogprobs));
+  } else if (reader.has("top_logprobs")) {
+    return reader.unexpected("top_logprobs", "\"logprobs\": true beside it");
+  }
+  if (reader.has("prompt_logprobs"))
+    LLMIR_ASSIGN_OR_RETURN(request.promptLogprobs,
+                     reader.integer("prompt_logprobs", 0, mostTopLogprobs));
+  return Status::ok();
+}
+
 Expected<GenerationFields> readGenerationFields(const JsonReader &reader,
                                                 const Request &defaults,
                                                 const PromptModel &model) {
@@ -227,6 +311,8 @@ Expected<GenerationFields> readGenerationFields(const JsonReader &reader,
                    mostStopTokens);
   LLMIR_ASSIGN_OR_RETURN(request.priority,
                          reader.integerOr("priority", 0, -most, most));
+  LLMIR_RETURN_IF_ERROR(readTokenLimits(reader, model, request));
+  LLMIR_RETURN_IF_ERROR(readLogprobs(reader, request));
   LLMIR_ASSIGN_OR_RETURN(fields.stop, readStops(reader));
   if (!model.tokenizer && !fields.stop.empty())
     return reader.failure(StatusCode::InvalidArgument, "stop",

@@ -68,6 +68,12 @@ Status validateSamplingParams(const SamplingParams &params);
 /// Whether a logit is NaN, because a weight is NaN or an operation overflowed.
 bool hasNaN(Span<const float> logits);
 
+/// Which tokens may be chosen. Ids that are out of range are ignored.
+struct TokenLimits {
+  Span<const int32_t> forbidden;
+  Span<const int32_t> allowed; ///< Strictly ascending; empty = all.
+};
+
 class Sampler {
 public:
   explicit Sampler(const SamplingParams &params);
@@ -77,9 +83,10 @@ public:
   void setPrompt(Span<const int32_t> prompt);
 
   /// The chosen id in [0, logits.size()), which later penalties count. `logits`
-  /// must not be empty. Ids in `forbidden` and in the logit bias that are out
-  /// of range are ignored. Id 0 if all logits are NaN or minus infinity.
-  int32_t sample(Span<const float> logits, Span<const int32_t> forbidden = {});
+  /// must not be empty. Ids in the logit bias that are out of range are
+  /// ignored. Id 0 if all logits are NaN or minus infinity, or if the limits
+  /// leave no token.
+  int32_t sample(Span<const float> logits, const TokenLimits &limits = {});
 
   /// The id of the maximum logit, the lowest among equals; NaN never wins.
   static int32_t argmax(Span<const float> logits);
@@ -88,22 +95,23 @@ private:
   struct Candidate {
     float logit;
     int32_t id;
-    double weight; ///< Its probability relative to the best candidate's.
+    double weight = 0; ///< Its probability relative to the best candidate's.
     /// Best first: a total order, so that the result is deterministic.
     bool operator<(const Candidate &other) const {
       return logit != other.logit ? logit > other.logit : id < other.id;
     }
   };
   int32_t choose(Span<const float> logits);
-  void adjust(Span<const float> logits, Span<const int32_t> forbidden);
+  void adjust(Span<const float> logits, const TokenLimits &limits);
   double uniform(); ///< [0, 1)
+  double logWeight(const Candidate &candidate, float greatest) const;
   double totalWeight() const;
   float inverseTemperature() const;
   double computeMasses(Span<const float> logits, float greatest);
   int32_t chooseAmongAll(Span<const float> logits, int32_t best);
-  void collectBest(Span<const float> logits, size_t k);
   void collectFrom(Span<const float> logits, double greatest, double weight);
   void cutTail(double total, double least);
+  void keepTypical(float greatest);
 
   SamplingParams params;
   uint64_t randomState;
