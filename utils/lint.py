@@ -41,6 +41,8 @@ AREAS = (
     ("RuntimeBridge", ("lib/Dialect/LLM/Runtime/TypeBridge.cpp",), ("RuntimeCache",)),
     ("Runtime", ("include/llmir/Runtime", "lib/Runtime"), ("ABI", "Support", "Artifact", "RuntimeCache")),
     ("Serving", ("include/llmir/Serving", "lib/Serving"), ("Support", "Runtime")),
+    ("Server", ("include/llmir/Server", "lib/Server"),
+     ("Support", "Tokenizer", "ChatTemplate", "ChatOutput", "Artifact", "RuntimeCache", "Runtime", "Serving")),
     ("Reference", ("include/llmir/Reference", "lib/Reference"), ("Support", "RuntimeCache")),
     ("Dialect", ("include/llmir/Dialect", "lib/Dialect"), ()),
     ("LLM", ("include/mlir/Dialect/LLM/IR", "lib/Dialect/LLM/IR"), ("Support",)),
@@ -79,11 +81,11 @@ AREAS = (
       "Pipelines")),
     ("llmir", ("tools/llmir",),
      ("ABI", "Support", "Checkpoint", "Tokenizer", "TokenizerGGUF", "ChatTemplate", "ChatTemplateGGUF", "Artifact", "Hub",
-      "Runtime", "Serving", "llmir-c/Compiler.h", "llmir/Driver/Stages.def")),
+      "Runtime", "Serving", "Server", "llmir-c/Compiler.h", "llmir/Driver/Stages.def")),
 )
 # These must not include MLIR or LLVM, so that models run without them.
 WITHOUT_IR = ("ABI", "Support", "Quantize", "Checkpoint", "Tokenizer", "ChatTemplate", "ChatTemplateGGUF", "TokenizerGGUF",
-              "Artifact", "Hub", "RuntimeCache", "Runtime", "Serving", "Reference", "Packing", "llmir")
+              "Artifact", "Hub", "RuntimeCache", "Runtime", "Serving", "Server", "Reference", "Packing", "llmir")
 
 
 def tracked_files():
