@@ -145,5 +145,12 @@ Expected<std::string> ChatPrompt::render(OrderedJson variables) {
   auto chat = parsed(**chosen);
   if (!chat)
     return chat.takeStatus();
+  auto forms = messageForms.find((*chosen)->name);
+  if (forms == messageForms.end())
+    forms = messageForms
+                .emplace((*chosen)->name, MessageForms::of(**chat, variables))
+                .first;
+  if (variables.contains("messages"))
+    LLMIR_RETURN_IF_ERROR(adaptMessages(variables["messages"], forms->second));
   return (*chat)->render(variables);
 }

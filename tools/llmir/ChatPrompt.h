@@ -21,6 +21,7 @@
 
 #include "llmir/Artifact/Artifact.h"
 #include "llmir/ChatTemplate/ChatTemplate.h"
+#include "llmir/ChatTemplate/Messages.h"
 #include "llmir/ChatTemplate/ModelTemplates.h"
 #include "llmir/Tokenizer/Tokenizer.h"
 
@@ -61,7 +62,8 @@ public:
   /// cannot be parsed.
   Status check();
 
-  /// Renders an object with `messages` and any other variables. As in
+  /// Renders an object with `messages`, in the form of OpenAI's API or that of
+  /// the template (see Messages.h), and any other variables. As in
   /// transformers, `tools` and `documents` are none and `add_generation_prompt`
   /// is false where they are not given. The text is to be encoded without
   /// adding special tokens.
@@ -73,6 +75,7 @@ private:
   ModelTemplates templates;
   std::string shownName; ///< Of the template, in messages.
   std::map<std::string, Expected<ChatTemplate>> parsedTemplates; ///< By name.
+  std::map<std::string, MessageForms> messageForms;              ///< By name.
 };
 
 } // namespace llmir::cli
