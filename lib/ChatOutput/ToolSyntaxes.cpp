@@ -186,7 +186,7 @@ const std::vector<ToolSyntax> &toolSyntaxes() {
                {"<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"})),
       endsReasoning(with(named("solar_open", {}, {"<|tool_call:begin|>"},
                                {"<|tool_call:begin|>"}),
-                         solar, {"<|tool_calls|>"})),
+                         solar, {"<|tool_calls|>", "<|calls|>"})),
       with(named("minimax_m2", {}, {"<minimax:tool_call>"},
                  {"<minimax:tool_call>"}),
            miniMax),

@@ -46,6 +46,29 @@ static bool contains(const std::string &text, const char *part) {
   return text.find(part) != std::string::npos;
 }
 
+/// Whether the call's arguments are there. Text that is quoted once more is not
+/// what the template expects.
+static bool rendersCall(const std::string &text) {
+  return contains(text, "probed") && !contains(text, "\\\"probed");
+}
+
+static size_t countNone(const std::string &text) {
+  size_t count = 0;
+  for (size_t at = text.find("None"); at != std::string::npos;
+       at = text.find("None", at + 1))
+    ++count;
+  return count;
+}
+
+/// Whether a rendering with empty content is better than one without content,
+/// which is equally good otherwise.
+static bool isBetter(const std::string &withText, const std::string &withNull) {
+  if (rendersCall(withText) != rendersCall(withNull))
+    return rendersCall(withText);
+  return !withText.empty() &&
+         (withNull.empty() || countNone(withNull) > countNone(withText));
+}
+
 MessageForms MessageForms::of(const ChatTemplate &chat, OrderedJson variables) {
   MessageForms forms;
   const OrderedJson text = {{"role", "user"}, {"content", "question"}};
@@ -68,26 +91,22 @@ MessageForms MessageForms::of(const ChatTemplate &chat, OrderedJson variables) {
            {{"type", "object"},
             {"properties",
              {{"key", {{"type", "string"}, {"description", "a key"}}}}}}}}}}});
-  const std::string without = renderOrEmpty(
-      chat, variables, conversationWithCall(OrderedJson::object(), ""));
   const OrderedJson object = {{"key", "probed"}};
-  for (bool asText : {false, true})
-    for (bool emptyContent : {false, true}) {
-      const std::string rendered = renderOrEmpty(
-          chat, variables,
-          conversationWithCall(asText ? OrderedJson(object.dump()) : object,
-                               emptyContent ? OrderedJson("")
-                                            : OrderedJson(nullptr)));
-      const bool showsNone =
-          !contains(without, "None") && contains(rendered, "None");
-      // Text that is quoted once more is not what the template expects.
-      if (!contains(rendered, "probed") || contains(rendered, "\\\"probed") ||
-          showsNone)
-        continue;
-      forms.argumentsAreText = asText;
-      forms.absentContentIsText = emptyContent;
-      return forms;
-    }
+  for (bool asText : {false, true}) {
+    const OrderedJson arguments = asText ? OrderedJson(object.dump()) : object;
+    const std::string withNull = renderOrEmpty(
+        chat, variables, conversationWithCall(arguments, nullptr));
+    const std::string withText =
+        renderOrEmpty(chat, variables, conversationWithCall(arguments, ""));
+    // The template fails, leaves out the call, or prints "None".
+    if (!asText)
+      forms.absentContentIsText = isBetter(withText, withNull);
+    if (!rendersCall(withNull) && !rendersCall(withText))
+      continue;
+    forms.argumentsAreText = asText;
+    forms.absentContentIsText = isBetter(withText, withNull);
+    break;
+  }
   return forms;
 }
 

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+// RUN: llmir-chat-output-tests --gtest_filter='FormatsTest*'
 //
 // Which parsers a chat template gets.
 //

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+// RUN: llmir-chat-output-tests --gtest_filter='RoundTripTest*'
 //
 // Random calls, written in the markup of a family, are read as they were.
 //

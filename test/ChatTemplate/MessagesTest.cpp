@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+// RUN: llmir-chat-template-tests --gtest_filter='MessagesTest*'
 
 #include "llmir/ChatTemplate/Messages.h"
 

@@ -128,6 +128,11 @@ Status ChatPrompt::check() {
   return parsed(**chosen).takeStatus();
 }
 
+std::string_view ChatPrompt::source(bool hasTools) const {
+  auto chosen = templates.choose(hasTools);
+  return chosen ? std::string_view((*chosen)->source) : std::string_view();
+}
+
 Expected<std::string> ChatPrompt::render(OrderedJson variables) {
   auto setDefault = [&](const char *name, OrderedJson value) {
     if (!variables.contains(name))

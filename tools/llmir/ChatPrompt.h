@@ -28,6 +28,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace llmir::cli {
 
@@ -61,6 +62,9 @@ public:
   /// Fails if there is no template for conversations without tools, or if it
   /// cannot be parsed.
   Status check();
+
+  /// The template of conversations with tools or without; empty without one.
+  std::string_view source(bool hasTools) const;
 
   /// Renders an object with `messages`, in the form of OpenAI's API or that of
   /// the template (see Messages.h), and any other variables. As in
