@@ -1,3 +1,4 @@
+// RUN: llmir-chat-template-tests --gtest_filter='Messages*'
 //===----------------------------------------------------------------------===//
 //
 // Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
@@ -5,7 +6,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-// RUN: llmir-chat-template-tests --gtest_filter='MessagesTest*'
 
 #include "llmir/ChatTemplate/Messages.h"
 
