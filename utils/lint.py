@@ -30,6 +30,7 @@ AREAS = (
     ("Checkpoint", ("include/llmir/Checkpoint", "lib/Checkpoint"), ("Support",)),
     ("Tokenizer", ("include/llmir/Tokenizer", "lib/Tokenizer"), ("Support",)),
     ("ChatTemplate", ("include/llmir/ChatTemplate", "lib/ChatTemplate"), ("Support",)),
+    ("ChatOutput", ("include/llmir/ChatOutput", "lib/ChatOutput"), ("Support",)),
     ("ChatTemplateGGUF", ("include/llmir/ChatTemplate/FromGGUF.h", "lib/ChatTemplate/FromGGUF.cpp"),
      ("Support", "Checkpoint", "ChatTemplate")),
     ("TokenizerGGUF", ("include/llmir/Tokenizer/FromGGUF.h", "include/llmir/Tokenizer/ToGGUF.h",
@@ -80,11 +81,12 @@ AREAS = (
       "MLLMTransforms", "LLMTransforms", "Frontend", "Conversion", "Codegen", "Target", "Packing", "PackingProgram",
       "Pipelines")),
     ("llmir", ("tools/llmir",),
-     ("ABI", "Support", "Checkpoint", "Tokenizer", "TokenizerGGUF", "ChatTemplate", "ChatTemplateGGUF", "Artifact", "Hub",
-      "Runtime", "Serving", "Server", "llmir-c/Compiler.h", "llmir/Driver/Stages.def")),
+     ("ABI", "Support", "Checkpoint", "Tokenizer", "TokenizerGGUF", "ChatTemplate", "ChatTemplateGGUF", "ChatOutput",
+      "Artifact", "Hub", "Runtime", "Serving", "Server", "llmir-c/Compiler.h", "llmir/Driver/Stages.def")),
 )
 # These must not include MLIR or LLVM, so that models run without them.
-WITHOUT_IR = ("ABI", "Support", "Quantize", "Checkpoint", "Tokenizer", "ChatTemplate", "ChatTemplateGGUF", "TokenizerGGUF",
+WITHOUT_IR = ("ABI", "Support", "Quantize", "Checkpoint", "Tokenizer", "ChatTemplate", "ChatTemplateGGUF", "ChatOutput",
+              "TokenizerGGUF",
               "Artifact", "Hub", "RuntimeCache", "Runtime", "Serving", "Server", "Reference", "Packing", "llmir")
 
 
