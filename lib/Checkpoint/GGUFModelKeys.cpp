@@ -44,6 +44,8 @@ private:
   void addScales();
   Status addWindow();
   Status addRope();
+  void addExperts();
+  void addGemma4Layers();
   Status unsupported(const std::string &what) const {
     return Status(StatusCode::Unsupported,
                   what + ": GGUF has no key for this in " +
@@ -62,7 +64,9 @@ void ModelKeys::addSizes() {
   setCount("block_count", config.numLayers);
   setCount("context_length", config.contextLength);
   setCount("embedding_length", config.hiddenSize);
-  setCount("feed_forward_length", config.intermediateSize);
+  setCount("feed_forward_length", config.intermediateSize > 0
+                                      ? config.intermediateSize
+                                      : config.experts.innerSize);
   setCount("attention.head_count", config.numHeads);
   setCount("attention.head_count_kv", config.numKVHeads);
   setNumber(config.learnedPositions || family.has(FamilyTraits::UsesLayerNorm)
@@ -78,14 +82,12 @@ void ModelKeys::addSizes() {
 
 void ModelKeys::addScales() {
   const std::string &architecture = config.architecture;
-  if (architecture == "granite") {
+  if (family.has(FamilyTraits::DividesLogits)) {
     setNumber("attention.scale", config.attentionScale);
     setNumber("embedding_scale", config.embeddingScale);
     setNumber("residual_scale", config.residualScale);
-  }
-  if (family.has(FamilyTraits::DividesLogits))
     setNumber("logit_scale", 1 / config.logitScale);
-  else if (config.logitScale != 1)
+  } else if (config.logitScale != 1)
     setNumber("logit_scale", config.logitScale);
   if (family.has(FamilyTraits::HasSoftCaps)) {
     setNumber("attention.scale", config.attentionScale);
@@ -141,14 +143,14 @@ Status ModelKeys::addRope() {
   const RopeScaling &scaling = config.ropeScaling;
   setCount("rope.dimension_count", config.rotaryDim);
   setNumber("rope.freq_base", config.ropeTheta);
-  const double usualLocal =
-      config.architecture == "gemma3" ? 10000.0 : config.ropeTheta;
   if (family.has(FamilyTraits::HasLocalRotation) &&
-      (config.localRopeTheta != usualLocal || config.architecture == "gemma3"))
+      (config.localRopeTheta != config.ropeTheta ||
+       family.has(FamilyTraits::HasLocalBase)))
     setNumber("rope.freq_base_swa", config.localRopeTheta);
-  // Llama 3's scaling is a tensor of divisors.
+  // The scaling of Llama 3 and of Gemma 4 is a tensor of divisors.
   if (scaling.kind == RopeScaling::Default ||
-      scaling.kind == RopeScaling::Llama3)
+      scaling.kind == RopeScaling::Llama3 ||
+      scaling.kind == RopeScaling::Proportional)
     return Status::ok();
   if (scaling.kind == RopeScaling::LongRope) {
     setCount("rope.scaling.original_context_length", scaling.originalContext);
@@ -174,20 +176,84 @@ Status ModelKeys::addRope() {
   return Status::ok();
 }
 
+/// The layers with experts are those with a router. llama.cpp has a key for
+/// layers without experts only at the start.
+void ModelKeys::addExperts() {
+  const ExpertsConfig &experts = config.experts;
+  setCount("expert_count", experts.count);
+  setCount("expert_used_count", experts.perToken);
+  setCount("expert_feed_forward_length", experts.innerSize);
+  if (experts.sharedInnerSize > 0) {
+    setCount("expert_shared_feed_forward_length", experts.sharedInnerSize);
+    if (experts.sharedInnerSize % experts.innerSize == 0)
+      setCount("expert_shared_count",
+               experts.sharedInnerSize / experts.innerSize);
+  }
+  const auto dense =
+      std::find(experts.layers.begin(), experts.layers.end(), true) -
+      experts.layers.begin();
+  if (!experts.layers.empty() && dense > 0)
+    setCount("leading_dense_block_count", dense);
+  const bool isSigmoid = experts.scores == ExpertsConfig::Sigmoid;
+  if (isSigmoid ||
+      experts.normalizes != family.has(FamilyTraits::NormalizesExperts)) {
+    setCount("expert_gating_func", isSigmoid ? 2 : 1);
+    keys.setBool(key("expert_weights_norm"), experts.normalizes);
+  }
+  if (isSigmoid || experts.scale != 1)
+    setNumber("expert_weights_scale", experts.scale);
+  if (isSigmoid || experts.groups > 1) {
+    setCount("expert_group_count", experts.groups);
+    setCount("expert_group_used_count", experts.groupsPerToken);
+  }
+}
+
+/// Layers with a window have heads of another size and number than the others,
+/// and some layers read the keys and values of earlier ones.
+void ModelKeys::addGemma4Layers() {
+  std::vector<int32_t> heads, innerSizes;
+  int64_t localDim = config.headDim, sharing = 0;
+  for (int64_t i = 0; i < config.numLayers; ++i) {
+    const LayerAttention layer = config.attentionOf(i);
+    heads.push_back(static_cast<int32_t>(
+        layer.numKVHeads > 0 ? layer.numKVHeads : config.numKVHeads));
+    innerSizes.push_back(static_cast<int32_t>(config.innerSizeOf(i)));
+    if (layer.rotation == LayerAttention::Local && layer.headDim > 0)
+      localDim = layer.headDim;
+    sharing += layer.cacheOf >= 0;
+  }
+  keys.setIntegers(key("attention.head_count_kv"), heads);
+  keys.setIntegers(key("feed_forward_length"), innerSizes);
+  setCount("attention.key_length_swa", localDim);
+  setCount("attention.value_length_swa", localDim);
+  setCount("rope.dimension_count_swa", localDim);
+  setCount("attention.shared_kv_layers", sharing);
+  setCount("embedding_length_per_layer_input", config.layerEmbeddingSize);
+  if (config.logitSoftCap > 0)
+    setNumber("final_logit_softcapping", config.logitSoftCap);
+}
+
 Status ModelKeys::add() {
-  if (findFamily(config.architecture)->has(FamilyTraits::KeepsStates))
+  const char *unwritten = nullptr;
+  if (family.has(FamilyTraits::KeepsStates))
+    unwritten = "whose layers keep states";
+  else if (family.has(FamilyTraits::HasLatents))
+    unwritten = "whose attention has latents";
+  else if (config.architecture == "llama4")
+    unwritten = "whose windows are chunks";
+  if (unwritten)
     return Status(StatusCode::Unsupported,
-                  "conversion of " + config.architecture +
-                      " models, whose layers keep states, is not supported",
-                  "run the model from its directory");
-  if (config.architecture == "gemma4")
-    return Status(StatusCode::Unsupported,
-                  "conversion of gemma4 models is not supported",
+                  "conversion of " + config.architecture + " models, " +
+                      unwritten + ", is not supported",
                   "run the model from its directory");
   addSizes();
   if (!config.learnedPositions)
     LLMIR_RETURN_IF_ERROR(addRope());
   addScales();
+  if (config.experts.count > 0)
+    addExperts();
+  if (config.architecture == "gemma4")
+    addGemma4Layers();
   return addWindow();
 }
 
