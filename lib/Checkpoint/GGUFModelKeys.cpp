@@ -41,9 +41,11 @@ private:
     keys.setF32(key(name), static_cast<float>(number));
   }
   void addSizes();
+  void addLatents();
   void addScales();
   Status addWindow();
   Status addRope();
+  double latentMagnitude() const;
   void addExperts();
   void addGemma4Layers();
   Status unsupported(const std::string &what) const {
@@ -78,6 +80,19 @@ void ModelKeys::addSizes() {
     return;
   setCount("attention.key_length", config.headDim);
   setCount("attention.value_length", config.headDim);
+  if (family.has(FamilyTraits::HasLatents))
+    addLatents();
+}
+
+/// The sizes above are those of the cache.
+void ModelKeys::addLatents() {
+  const LatentConfig &latent = config.latent;
+  setCount("attention.value_length", latent.rank);
+  setCount("attention.kv_lora_rank", latent.rank);
+  if (latent.queryRank > 0)
+    setCount("attention.q_lora_rank", latent.queryRank);
+  setCount("attention.key_length_mla", latent.plainDim + config.rotaryDim);
+  setCount("attention.value_length_mla", latent.valueDim);
 }
 
 void ModelKeys::addScales() {
@@ -96,8 +111,10 @@ void ModelKeys::addScales() {
     if (config.logitSoftCap > 0)
       setNumber("final_logit_softcapping", config.logitSoftCap);
   }
-  if (config.queryGrowth != 0)
+  if (config.queryGrowth != 0) {
     setNumber("attention.temperature_scale", config.queryGrowth);
+    setCount("attention.temperature_length", config.queryGrowthContext);
+  }
   if (architecture == "stablelm" || architecture == "gptneox")
     keys.setBool(key("use_parallel_residual"), config.parallelResidual);
 }
@@ -139,6 +156,18 @@ Status ModelKeys::addWindow() {
   return Status::ok();
 }
 
+/// YaRN's mscale_all_dim, of which config.attentionScale has the square of the
+/// magnitude, or 0.
+double ModelKeys::latentMagnitude() const {
+  if (!family.has(FamilyTraits::HasLatents) || config.ropeScaling.factor <= 1)
+    return 0;
+  const auto keyDim =
+      static_cast<double>(config.latent.plainDim + config.rotaryDim);
+  const double magnitude = std::sqrt(config.attentionScale * std::sqrt(keyDim));
+  const double tenth = (magnitude - 1) / std::log(config.ropeScaling.factor);
+  return std::abs(tenth) < 1e-9 ? 0 : 10 * tenth;
+}
+
 Status ModelKeys::addRope() {
   const RopeScaling &scaling = config.ropeScaling;
   setCount("rope.dimension_count", config.rotaryDim);
@@ -167,7 +196,14 @@ Status ModelKeys::addRope() {
   setNumber("rope.scaling.yarn_beta_slow", scaling.betaSlow);
   if (!scaling.truncatesBounds && config.architecture != "gpt-oss")
     return unsupported("'truncate' of the rotary scaling is false");
-  const auto usual = static_cast<float>(yarnMagnitude(scaling.factor, 1));
+  auto usual = static_cast<float>(yarnMagnitude(scaling.factor, 1));
+  if (const double ofAll = latentMagnitude(); ofAll != 0) {
+    setNumber("rope.scaling.yarn_log_multiplier", 0.1 * ofAll);
+    usual = config.architecture == "mistral4"
+                ? static_cast<float>(yarnMagnitude(scaling.factor, 1) /
+                                     yarnMagnitude(scaling.factor, ofAll))
+                : 1.0f;
+  }
   const auto factor = static_cast<float>(scaling.attentionFactor);
   if (config.architecture == "mistral3" && factor == 1.0f)
     setNumber("rope.scaling.yarn_log_multiplier", 1.0); // mscale_all_dim
@@ -189,20 +225,21 @@ void ModelKeys::addExperts() {
       setCount("expert_shared_count",
                experts.sharedInnerSize / experts.innerSize);
   }
+  const bool isSigmoid = experts.scores == ExpertsConfig::Sigmoid;
+  const bool isDescribed = isSigmoid || family.has(FamilyTraits::HasLatents);
   const auto dense =
       std::find(experts.layers.begin(), experts.layers.end(), true) -
       experts.layers.begin();
-  if (!experts.layers.empty() && dense > 0)
+  if (!experts.layers.empty() && (dense > 0 || isDescribed))
     setCount("leading_dense_block_count", dense);
-  const bool isSigmoid = experts.scores == ExpertsConfig::Sigmoid;
-  if (isSigmoid ||
+  if (isDescribed ||
       experts.normalizes != family.has(FamilyTraits::NormalizesExperts)) {
     setCount("expert_gating_func", isSigmoid ? 2 : 1);
     keys.setBool(key("expert_weights_norm"), experts.normalizes);
   }
-  if (isSigmoid || experts.scale != 1)
+  if (isDescribed || experts.scale != 1)
     setNumber("expert_weights_scale", experts.scale);
-  if (isSigmoid || experts.groups > 1) {
+  if (isDescribed || experts.groups > 1) {
     setCount("expert_group_count", experts.groups);
     setCount("expert_group_used_count", experts.groupsPerToken);
   }
@@ -237,8 +274,6 @@ Status ModelKeys::add() {
   const char *unwritten = nullptr;
   if (family.has(FamilyTraits::KeepsStates))
     unwritten = "whose layers keep states";
-  else if (family.has(FamilyTraits::HasLatents))
-    unwritten = "whose attention has latents";
   else if (config.architecture == "llama4")
     unwritten = "whose windows are chunks";
   if (unwritten)

@@ -59,6 +59,7 @@ private:
   Status record(const ::mllm::nn::Parameter &parameter,
                 const ::mllm::ir::ParameterBinding &binding);
   Status append(Tensor &tensor, std::vector<GGUFTensorSource> &list) const;
+  static bool isStoredAlike(const Tensor &tensor);
   static Status appendToStack(const Part &part, const std::string &name,
                               std::vector<StoredParameter> &parts);
 
@@ -133,9 +134,34 @@ Status RecordedParameters::appendToStack(const Part &part,
   return Status::ok();
 }
 
+/// Whether the parts are all rows of one stored tensor, which has them in the
+/// places that they have in the file.
+bool RecordedParameters::isStoredAlike(const Tensor &tensor) {
+  int64_t rows = 0;
+  for (const Part &part : tensor.parts) {
+    const StoredParameter &stored = part.stored;
+    if (stored.shape.size() != 2 || part.place.rows == 0 ||
+        stored.source != tensor.parts[0].stored.source ||
+        stored.firstRow != part.place.first ||
+        stored.storedRows != part.place.rows ||
+        stored.groupRows != part.place.groupRows ||
+        stored.groupStride != part.place.groupStride || stored.isTransposed ||
+        stored.permuteHeads != 0 || stored.unpermuteHeads != 0)
+      return false;
+    rows += stored.shape[0];
+  }
+  return rows == tensor.shape[0];
+}
+
 /// Orders the parts of a tensor, which must cover its rows.
 Status RecordedParameters::append(Tensor &tensor,
                                   std::vector<GGUFTensorSource> &list) const {
+  if (isStoredAlike(tensor)) {
+    Part whole;
+    whole.stored.source = tensor.parts[0].stored.source;
+    whole.stored.shape = tensor.shape;
+    tensor.parts = {std::move(whole)};
+  }
   std::sort(tensor.parts.begin(), tensor.parts.end(),
             [](const Part &a, const Part &b) {
               return a.place.first < b.place.first;
