@@ -158,11 +158,12 @@ int32_t Sampler::chooseAmongAll(Span<const float> logits, int32_t best) {
 void Sampler::collectFrom(Span<const float> logits, double greatest,
                           double weight) {
   const double exact = greatest + params.temperature * std::log(weight);
+  constexpr float lowest = -std::numeric_limits<float>::infinity();
   const auto least = static_cast<float>(exact - 1e-5 * std::fabs(exact) - 1e-5);
-  for (size_t i = 0; i < logits.size(); ++i)
-    if (logits[i] >= least &&
-        logits[i] > -std::numeric_limits<float>::infinity())
-      candidates.push_back({logits[i], static_cast<int32_t>(i)});
+  const float below = std::nextafter(least, lowest);
+  forEachGreater(logits, below, [&](float logit, int32_t id) {
+    candidates.push_back({logit, id});
+  });
 }
 
 /// Top-p and min-p; keeps at least the best candidate. Top-p is a fraction of
