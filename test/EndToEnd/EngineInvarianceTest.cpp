@@ -120,7 +120,7 @@ Continuations alone(const std::string &model, Executor &executor,
 }
 } // namespace
 
-TEST_P(EngineInvariance, GivesTheAnswersOfRequestsAlone) {
+TEST_P(EngineInvariance, GivesTheTokensOfARequestAlone) {
   std::unique_ptr<Executor> large = open(/*blocks=*/8, /*keepsPrefixes=*/false);
   ASSERT_TRUE(large);
   const int64_t blockSize = large->info().kvBlockSize;
