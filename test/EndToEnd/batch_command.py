@@ -8,6 +8,8 @@
 
 import json
 import os
+import pty
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "reference"))
@@ -178,6 +180,26 @@ REFUSED = [
 ]
 
 
+def check_progress(llmir, model):
+    """A bar on a terminal, which is gone before anything else is written to it."""
+    ours, theirs = pty.openpty()
+    requests = b'{"prompt": "a", "max_tokens": 3}\n' * 3
+    done = subprocess.run([llmir.program, "batch", model], input=requests, env=llmir.environment, timeout=600,
+                          stdout=subprocess.PIPE, stderr=theirs)
+    os.close(theirs)
+    shown = b""
+    try:
+        while True:
+            shown += os.read(ours, 4096)
+    except OSError:  # The end, on Linux.
+        os.close(ours)
+    check("answers beside a bar", len(done.stdout.splitlines()) == 3 and done.returncode == 0, done)
+    check("a bar", b"] 0 of 1+ requests" in shown, shown)
+    check("a full bar", b"#] 3 of 3" in shown, shown)
+    last = shown[shown.rindex(b"requests\r"):] if b"requests\r" in shown else shown
+    check("its end", last.startswith(b"requests\r\x1b[Kllmir: 3 requests answered"), last)
+
+
 def check_refusals(llmir, model):
     given = answers(llmir, model, [request for request, _ in REFUSED] + [{"prompt": "a", "max_tokens": 2}])
     check("a request after those that were refused", len(given[-1]["choices"][0]["ids"]) == 2, given[-1])
@@ -196,6 +218,7 @@ def main():
     check_forms(llmir, model, options.work)
     check_logprobs(llmir, model)
     check_limits(llmir, model)
+    check_progress(llmir, model)
     check_refusals(llmir, model)
     return check.finish()
 
