@@ -16,6 +16,7 @@
 #include "Console.h"
 #include "JsonLines.h"
 #include "LoadedModel.h"
+#include "LogprobsJson.h"
 #include "StandardInput.h"
 
 #include "llmir/Tokenizer/StreamDecoder.h"
@@ -43,23 +44,35 @@ struct BatchOptions {
   TemplateRequest chatTemplate;
 };
 
+/// How the texts of a request's continuations are made.
+struct TextStyle {
+  std::vector<std::string> stops;
+  bool includesStop = false;
+  StreamDecoderOptions decoding;
+};
+
 /// The text of one continuation, which grows token by token.
 class ResultText {
 public:
-  /// `style` is that of all continuations of a prompt.
-  ResultText(const Tokenizer *tokenizer, const StreamDecoderOptions &style,
-             const std::vector<std::string> &stops)
-      : tokenizer(tokenizer), stops(stops) {
+  /// The style must outlive the text.
+  ResultText(const Tokenizer *tokenizer, const TextStyle &style)
+      : tokenizer(tokenizer), style(style) {
     if (tokenizer)
-      decoder.emplace(*tokenizer, style);
+      decoder.emplace(*tokenizer, style.decoding);
   }
 
-  /// Adds a token; true if the text now contains one of the stops, before
-  /// which it ends.
-  bool add(int32_t id) {
+  /// Adds a token; true if the text now contains one of the stops, with which
+  /// it ends. `isEnd`: the token ends the text and belongs to it only if stops
+  /// do.
+  bool add(int32_t id, bool isEnd, const TokenLogprobs *logprob) {
     ids.push_back(id);
+    if (logprob) {
+      logprobs.push_back(*logprob);
+      offsets.push_back(characters);
+    }
     // Some tokenizers decode "</s>" to text even when skipping it.
-    if (!decoder || tokenizer->isSpecial(id))
+    if (!decoder || (isEnd && !style.includesStop) ||
+        (style.decoding.skipSpecialTokens && tokenizer->isSpecial(id)))
       return false;
     return append(decoder->feed(id));
   }
@@ -67,36 +80,49 @@ public:
   int64_t numTokens() const { return static_cast<int64_t>(ids.size()); }
 
   Json toJson(int64_t index, FinishReason reason) const {
-    return {{"index", index},
-            {"text", tokenizer ? Json(text) : Json(nullptr)},
-            {"ids", ids},
-            {"finish_reason",
-             finishReasonName(hasStopped ? FinishReason::Stop : reason)}};
+    Json choice = {
+        {"index", index},
+        {"text", tokenizer ? Json(text) : Json(nullptr)},
+        {"ids", ids},
+        {"finish_reason",
+         finishReasonName(hasStopped ? FinishReason::Stop : reason)}};
+    if (!logprobs.empty())
+      choice["logprobs"] = completionLogprobs(tokenizer, logprobs, offsets);
+    return choice;
   }
   bool hasStopped = false;
 
 private:
   bool append(const std::string &piece) {
     size_t longest = 0;
-    for (const std::string &stop : stops)
+    for (const std::string &stop : style.stops)
       longest = std::max(longest, stop.size());
     // A stop may begin in what was there before.
     const size_t from = text.size() - std::min(text.size(), longest);
     text += piece;
-    size_t end = std::string::npos;
-    for (const std::string &stop : stops)
-      end = std::min(end, text.find(stop, from));
-    if (end == std::string::npos)
+    characters += std::count_if(piece.begin(), piece.end(), [](char byte) {
+      return (byte & 0xC0) != 0x80;
+    });
+    size_t first = std::string::npos, end = 0;
+    for (const std::string &stop : style.stops)
+      if (const size_t at = text.find(stop, from); at < first) {
+        first = at;
+        end = at + (style.includesStop ? stop.size() : 0);
+      }
+    if (first == std::string::npos)
       return false;
     text.resize(end);
     return hasStopped = true;
   }
 
   const Tokenizer *tokenizer;
-  const std::vector<std::string> &stops;
+  const TextStyle &style;
   std::optional<StreamDecoder> decoder;
   std::string text;
+  int64_t characters = 0; ///< Of the text, in UTF-8.
   std::vector<int32_t> ids;
+  std::vector<TokenLogprobs> logprobs; ///< Of `ids`, if requested.
+  std::vector<int64_t> offsets;        ///< Characters before each of `ids`.
 };
 
 /// A request that the engine works on.
@@ -104,10 +130,12 @@ struct Outstanding {
   int64_t line = 0;
   Json id; ///< `custom_id`
   int64_t promptTokens = 0;
-  std::vector<std::string> stop;
-  std::vector<ResultText> texts; ///< Of continuations; they refer to `stop`.
+  TextStyle style;
+  std::vector<ResultText> texts; ///< Of continuations; they refer to `style`.
   std::vector<Json> choices;     ///< Those that have ended.
+  Json promptLogprobs;           ///< Null if not requested.
   int64_t cachedTokens = 0, generatedTokens = 0;
+  bool wantsPromptLogprobs = false;
   Status failure;
 };
 
@@ -124,6 +152,7 @@ private:
   void receive(const std::shared_ptr<Outstanding> &entry,
                const RequestUpdate &update);
   void write(const Outstanding &entry);
+  void showProgress();
   void report(double milliseconds) const;
 
   const BatchOptions &options;
@@ -133,7 +162,9 @@ private:
   std::mutex mutex; ///< Of the following.
   std::condition_variable hasRoom;
   int64_t outstanding = 0;
-  int64_t answered = 0, failed = 0;
+  int64_t answered = 0, failed = 0, read = 0;
+  bool hasReadAll = false;
+  ProgressBar bar;
 
   std::unique_ptr<Engine> engine; ///< Uses the others until it ends.
 };
@@ -177,6 +208,8 @@ void Batch::write(const Outstanding &entry) {
       return a["index"] < b["index"];
     });
     object["choices"] = std::move(choices);
+    if (!entry.promptLogprobs.is_null())
+      object["prompt_logprobs"] = entry.promptLogprobs;
     object["usage"] = {
         {"prompt_tokens", entry.promptTokens},
         {"completion_tokens", entry.generatedTokens},
@@ -185,17 +218,36 @@ void Batch::write(const Outstanding &entry) {
   } else {
     object["error"] = jsonError(entry.failure);
   }
+  bar.hide(); // The answer may go to the same terminal.
   printNow(jsonLine(object));
   ++(entry.failure.isOk() ? answered : failed);
+  showProgress();
+}
+
+/// While there is more to read, the number of requests is not known.
+void Batch::showProgress() {
+  const int64_t done = answered + failed;
+  bar.update(std::to_string(done) + " of " + std::to_string(read) +
+                 (hasReadAll ? " requests" : "+ requests"),
+             read > 0 ? static_cast<double>(done) / static_cast<double>(read)
+                      : 0);
 }
 
 /// Called by the engine's thread.
 void Batch::receive(const std::shared_ptr<Outstanding> &entry,
                     const RequestUpdate &update) {
   ResultText &text = entry->texts[static_cast<size_t>(update.index)];
-  for (int32_t token : update.tokens)
-    if (!text.hasStopped && text.add(token))
+  for (size_t i = 0; i < update.tokens.size() && !text.hasStopped; ++i) {
+    const bool isEnd = update.finishReason == FinishReason::Stop &&
+                       i + 1 == update.tokens.size();
+    if (text.add(update.tokens[i], isEnd,
+                 update.logprobs.empty() ? nullptr : &update.logprobs[i]))
       engine->cancel(update.request, update.index);
+  }
+  if (entry->wantsPromptLogprobs && update.index == 0 &&
+      update.generatedTokens == 1 && !update.tokens.empty())
+    entry->promptLogprobs = promptLogprobs(
+        model.tokenizer ? &*model.tokenizer : nullptr, update.promptLogprobs);
   if (!update.finishReason)
     return;
   if (!text.hasStopped)
@@ -233,19 +285,22 @@ Status Batch::submit(const std::string &line, int64_t number) {
     return answer(parsed.takeStatus());
   Request &request = parsed->request;
   entry->id = std::move(parsed->id);
-  entry->stop = std::move(parsed->stop);
+  entry->style.stops = std::move(parsed->stop);
+  entry->style.includesStop = parsed->includesStop;
+  entry->wantsPromptLogprobs = request.promptLogprobs.has_value();
   entry->promptTokens = static_cast<int64_t>(request.prompt.size());
   const Tokenizer *tokenizer = model.tokenizer ? &*model.tokenizer : nullptr;
-  if (!tokenizer && !entry->stop.empty())
+  if (!tokenizer && !entry->style.stops.empty())
     return answer(Status(StatusCode::InvalidArgument,
                          where + ": 'stop' needs a tokenizer",
                          "use stop_token_ids"));
-  StreamDecoderOptions style;
+  StreamDecoderOptions &decoding = entry->style.decoding;
+  decoding.skipSpecialTokens = parsed->skipsSpecialTokens;
   for (int32_t id : request.prompt)
-    style.continuesText |= tokenizer && !tokenizer->isSpecial(id);
+    decoding.continuesText |= tokenizer && !tokenizer->isSpecial(id);
   // The engine refuses more continuations.
   for (int64_t i = 0; i < std::min(request.count, engine->maxRunning()); ++i)
-    entry->texts.emplace_back(tokenizer, style, entry->stop);
+    entry->texts.emplace_back(tokenizer, entry->style);
   {
     std::unique_lock<std::mutex> lock(mutex);
     hasRoom.wait(lock, [&] { return outstanding < mostOutstanding; });
@@ -273,15 +328,25 @@ Status Batch::readLines() {
       entry.line = number;
       entry.failure = any.takeStatus();
       std::lock_guard<std::mutex> lock(mutex);
+      ++read;
       write(entry);
       continue;
     }
     if (!any)
       return any.takeStatus();
-    if (!*any)
+    if (!*any) {
+      std::lock_guard<std::mutex> lock(mutex);
+      hasReadAll = true;
+      showProgress();
       return Status::ok();
+    }
     if (line.find_first_not_of(" \t\r") == std::string::npos)
       continue;
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      ++read;
+      showProgress();
+    }
     LLMIR_RETURN_IF_ERROR(submit(line, number));
     std::lock_guard<std::mutex> lock(mutex);
     LLMIR_RETURN_IF_ERROR(flushOutput()); // Nobody reads the other answers.
@@ -316,10 +381,10 @@ Outcome Batch::operator()() {
   if (Status loaded = load(); !loaded)
     return Outcome::ofFlags(loaded);
   Stopwatch watch;
-  Status read = readLines();
-  if (!read)
-    return read;
+  if (Status status = readLines(); !status)
+    return status;
   engine->drain();
+  bar.hide();
   report(watch.milliseconds());
   return Status::ok();
 }
@@ -334,9 +399,12 @@ void cli::addBatchCommand(CommandLine &line) {
   command.footer(
       "Reads one JSON object per line: \"prompt\" (a text or token ids) or "
       "\"messages\",\nand any of custom_id, n, max_tokens, min_tokens, stop, "
-      "stop_token_ids, ignore_eos,\ntemperature, top_k, top_p, min_p, seed, "
-      "repetition_penalty, presence_penalty,\nfrequency_penalty, logit_bias, "
-      "priority, tools, documents and chat_template_kwargs.\nWrites one object "
+      "stop_token_ids, ignore_eos,\ntemperature, top_k, top_p, min_p, "
+      "typical_p, seed, repetition_penalty,\npresence_penalty, "
+      "frequency_penalty, logit_bias, allowed_token_ids, bad_words,\nlogprobs, "
+      "top_logprobs, prompt_logprobs, skip_special_tokens,\n"
+      "include_stop_str_in_output, priority, tools, documents and\n"
+      "chat_template_kwargs.\nWrites one object "
       "per line as requests finish: line (the number of the request's\nline), "
       "choices and usage, or error.\n\n" +
       command.get_footer());

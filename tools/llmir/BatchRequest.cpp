@@ -26,7 +26,7 @@ using namespace llmir::cli;
 
 /// Each is compared with every token that is generated.
 static constexpr size_t mostStops = 64, mostStopTokens = 1024,
-                        mostBiases = 1024;
+                        mostBiases = 1024, mostBadWords = 1024;
 
 static Status tooMany(const JsonReader &reader, const char *key, size_t count,
                       size_t most) {
@@ -75,6 +75,82 @@ static Status readBias(const JsonReader &reader, SamplingParams &sampling) {
   return Status::ok();
 }
 
+/// A text as vLLM encodes a bad word: also with a space before, if that makes
+/// another token of a word in the middle of a text.
+static Status addBadWord(const JsonReader &reader, const std::string &text,
+                         const BatchModel &model,
+                         std::vector<std::vector<int32_t>> &words) {
+  const size_t begin = text.find_first_not_of(" \t\n\r\v\f");
+  if (begin == std::string::npos)
+    return reader.unexpected("bad_words", "texts that are not blank");
+  if (!model.tokenizer)
+    return reader.failure(StatusCode::InvalidArgument, "bad_words",
+                          "needs a tokenizer", "use allowed_token_ids");
+  EncodeOptions options;
+  options.addSpecialTokens = false;
+  std::vector<int32_t> plain;
+  for (const char *before : {"", " "}) {
+    auto ids = model.tokenizer->encode(before + text.substr(begin), options);
+    if (!ids)
+      return ids.takeStatus().withContext(reader.file());
+    if (ids->empty())
+      return reader.unexpected("bad_words", "texts that have tokens");
+    if (!plain.empty() &&
+        (ids->front() == plain.front() || ids->size() != plain.size()))
+      continue;
+    plain = *ids;
+    words.push_back(std::move(*ids));
+  }
+  return Status::ok();
+}
+
+/// `bad_words` and `allowed_token_ids`.
+static Status readTokenLimits(const JsonReader &reader, const BatchModel &model,
+                              Request &request) {
+  if (reader.has("allowed_token_ids")) {
+    ASSIGN_OR_RETURN(request.allowedTokens,
+                     readIds(reader, "allowed_token_ids"));
+    if (request.allowedTokens.empty())
+      return reader.unexpected("allowed_token_ids", "at least one token id");
+  }
+  if (!reader.has("bad_words"))
+    return Status::ok();
+  Expected<const Json *> list = reader.array("bad_words");
+  if (!list)
+    return list.takeStatus();
+  if ((*list)->size() > mostBadWords)
+    return tooMany(reader, "bad_words", (*list)->size(), mostBadWords);
+  for (const Json &element : **list) {
+    if (!element.is_string())
+      return reader.unexpected("bad_words", "an array of texts");
+    LLMIR_RETURN_IF_ERROR(addBadWord(reader,
+                                     element.get_ref<const std::string &>(),
+                                     model, request.badWords));
+  }
+  return Status::ok();
+}
+
+/// `logprobs`, a number, or as in conversations a boolean with `top_logprobs`;
+/// and `prompt_logprobs`.
+static Status readLogprobs(const JsonReader &reader, Request &request) {
+  const Json *value = reader.find("logprobs");
+  if (value && !value->is_boolean()) {
+    if (reader.has("top_logprobs"))
+      return reader.unexpected("logprobs", "true beside top_logprobs");
+    ASSIGN_OR_RETURN(request.logprobs,
+                     reader.integer("logprobs", 0, mostTopLogprobs));
+  } else if (value && value->get<bool>()) {
+    ASSIGN_OR_RETURN(request.logprobs,
+                     reader.integerOr("top_logprobs", 0, 0, mostTopLogprobs));
+  } else if (reader.has("top_logprobs")) {
+    return reader.unexpected("top_logprobs", "\"logprobs\": true beside it");
+  }
+  if (reader.has("prompt_logprobs"))
+    ASSIGN_OR_RETURN(request.promptLogprobs,
+                     reader.integer("prompt_logprobs", 0, mostTopLogprobs));
+  return Status::ok();
+}
+
 static Status readSampling(const JsonReader &reader, SamplingParams &sampling) {
   ASSIGN_OR_RETURN(sampling.temperature,
                    reader.numberOr("temperature", sampling.temperature));
@@ -83,6 +159,8 @@ static Status readSampling(const JsonReader &reader, SamplingParams &sampling) {
     sampling.topK = 0;
   ASSIGN_OR_RETURN(sampling.topP, reader.numberOr("top_p", sampling.topP));
   ASSIGN_OR_RETURN(sampling.minP, reader.numberOr("min_p", sampling.minP));
+  ASSIGN_OR_RETURN(sampling.typicalP,
+                   reader.numberOr("typical_p", sampling.typicalP));
   if (reader.has("seed"))
     ASSIGN_OR_RETURN(sampling.seed, reader.integer("seed"));
   ASSIGN_OR_RETURN(
@@ -204,11 +282,19 @@ Expected<BatchRequest> cli::parseBatchRequest(const std::string &line,
                                            "top_k",
                                            "top_p",
                                            "min_p",
+                                           "typical_p",
                                            "seed",
                                            "repetition_penalty",
                                            "presence_penalty",
                                            "frequency_penalty",
                                            "logit_bias",
+                                           "allowed_token_ids",
+                                           "bad_words",
+                                           "logprobs",
+                                           "top_logprobs",
+                                           "prompt_logprobs",
+                                           "skip_special_tokens",
+                                           "include_stop_str_in_output",
                                            "priority"}));
   BatchRequest result;
   result.request = defaults;
@@ -233,6 +319,12 @@ Expected<BatchRequest> cli::parseBatchRequest(const std::string &line,
   ASSIGN_OR_RETURN(request.priority,
                    reader->integerOr("priority", 0, -most, most));
   ASSIGN_OR_RETURN(result.stop, readStops(*reader));
+  ASSIGN_OR_RETURN(result.includesStop,
+                   reader->booleanOr("include_stop_str_in_output", false));
+  ASSIGN_OR_RETURN(result.skipsSpecialTokens,
+                   reader->booleanOr("skip_special_tokens", true));
+  LLMIR_RETURN_IF_ERROR(readTokenLimits(*reader, model, request));
+  LLMIR_RETURN_IF_ERROR(readLogprobs(*reader, request));
   if (Status sampling = readSampling(*reader, request.sampling); !sampling)
     return std::move(sampling).withContext(where);
   ASSIGN_OR_RETURN(request.prompt, readPrompt(*reader, line, model));

@@ -38,7 +38,9 @@ struct BatchModel {
 struct BatchRequest {
   Request request;
   std::vector<std::string> stop; ///< Texts that end the result.
-  Json id;                       ///< `custom_id`, repeated in the result.
+  bool includesStop = false;     ///< Whether they, and end tokens, are in it.
+  bool skipsSpecialTokens = true;
+  Json id; ///< `custom_id`, repeated in the result.
 };
 
 /// Parses a line. `defaults` has the values of absent keys. Failures name

@@ -18,8 +18,8 @@
 //   {...});
 //
 // One thread decides, by planStep(), what each step computes, runs it, and
-// reports. A request's tokens do not depend on the others: they are the same
-// bits alone, in any company, and after a preemption.
+// reports. A request's tokens and log probabilities do not depend on the
+// others: they are the same bits alone, in any company, and after a preemption.
 //
 // Prefixes that requests have in common are computed once (PagedKVCache).
 //
@@ -34,6 +34,7 @@
 
 #include "llmir/Runtime/Executor.h"
 #include "llmir/Serving/Generator.h"
+#include "llmir/Support/Logprobs.h"
 #include "llmir/Support/Sampler.h"
 #include "llmir/Support/Status.h"
 
@@ -62,6 +63,18 @@ struct Request {
   bool ignoreEos = false; ///< Continue after the model's end tokens.
   /// Further end tokens.
   std::vector<int32_t> stopTokens;
+  /// If not empty: only these tokens may be chosen.
+  std::vector<int32_t> allowedTokens;
+  /// Sequences of tokens that must not be generated: the last token of one is
+  /// not chosen after the others. Tokens of the prompt do not count, as in
+  /// vLLM.
+  std::vector<std::vector<int32_t>> badWords;
+  /// Report the log probability of each generated token, and those of this many
+  /// most likely tokens (0 to mostTopLogprobs).
+  std::optional<int64_t> logprobs;
+  /// The same for the tokens of the prompt from the second on. The prompt is
+  /// then computed even if its prefix is in the cache.
+  std::optional<int64_t> promptLogprobs;
   int64_t priority = 0; ///< Requests with lower values are served first.
   /// Only requests with the same salt share prefixes.
   uint64_t salt = 0;
@@ -74,6 +87,16 @@ struct RequestUpdate {
   RequestId request = 0;
   int64_t index = 0;          ///< Of the continuation.
   Span<const int32_t> tokens; ///< Valid during the call.
+  /// With Request::logprobs: of each of `tokens`. Valid during the call. As
+  /// those of vLLM, they are the log-softmax of the model's logits, before
+  /// temperature, bias, penalties and limits: the chosen token need not be
+  /// among the most likely ones. They are the same bits in any company, as the
+  /// tokens are.
+  Span<const TokenLogprobs> logprobs;
+  /// With Request::promptLogprobs, in the update of continuation 0 that has its
+  /// first token: element i is that of the prompt's token i + 1, since the
+  /// first one follows nothing. Valid during the call.
+  Span<const TokenLogprobs> promptLogprobs;
   /// Set in the last update of the continuation.
   std::optional<FinishReason> finishReason;
   /// With FinishReason::Error.
