@@ -140,6 +140,7 @@ void Continuation::reportAs(int64_t index, int64_t newTokens,
   update.promptTokens = promptTokens();
   update.cachedTokens = cachedTokens.value_or(0);
   update.generatedTokens = generatedTokens();
+  update.startTime = startTime;
   accepted->callback(update);
   if (newTokens > 0)
     promptLogprobs = {};

@@ -38,8 +38,8 @@ struct LogitsRow {
 };
 
 struct Cancellation {
-  RequestId request;
-  std::optional<int64_t> index; ///< Without one, all continuations.
+  std::optional<RequestId> request; ///< Without one, all requests.
+  std::optional<int64_t> index;     ///< Without one, all continuations.
 };
 } // namespace
 
@@ -48,7 +48,7 @@ struct Engine::State {
 
   //===--- Any thread, with the mutex ----------------------------------------//
   mutable std::mutex mutex;
-  std::condition_variable wakesThread, wakesDrain;
+  std::condition_variable wakesThread, wakesDrain, wakesObservers;
   std::deque<std::shared_ptr<const AcceptedRequest>> inbox;
   std::vector<Cancellation> cancelled;
   /// Requests that were accepted and have not been started, and tokens of their
@@ -57,6 +57,9 @@ struct Engine::State {
   bool isClosed = false, isEnding = false, isIdle = true;
   RequestId nextRequest = 1;
   EngineStatistics published;
+  /// Those who wait for uses of blocks; they get those of a later publication.
+  int64_t observers = 0, publications = 0;
+  std::vector<int32_t> publishedUses;
 
   Status checkQueue(const Request &request) const;
 
@@ -224,6 +227,13 @@ void Engine::cancel(RequestId request, std::optional<int64_t> index) {
     state->cancelled.push_back({request, index});
 }
 
+void Engine::cancelAll() {
+  std::lock_guard<std::mutex> lock(state->mutex);
+  state->isClosed = true;
+  if (!state->isIdle)
+    state->cancelled.push_back({std::nullopt, std::nullopt});
+}
+
 void Engine::drain() {
   std::unique_lock<std::mutex> lock(state->mutex);
   state->isClosed = true;
@@ -233,6 +243,16 @@ void Engine::drain() {
 EngineStatistics Engine::statistics() const {
   std::lock_guard<std::mutex> lock(state->mutex);
   return state->published;
+}
+
+std::vector<int32_t> Engine::blockUses() const {
+  std::unique_lock<std::mutex> lock(state->mutex);
+  ++state->observers;
+  const int64_t before = state->publications;
+  state->wakesThread.notify_one();
+  state->wakesObservers.wait(lock,
+                             [&] { return state->publications != before; });
+  return state->publishedUses;
 }
 
 const ArtifactInfo &Engine::info() const { return state->executor->info(); }
@@ -266,7 +286,8 @@ bool Engine::State::receive() {
       isIdle = true;
       cancelled.clear();
       wakesDrain.notify_all();
-      wakesThread.wait(lock, [&] { return isEnding || !inbox.empty(); });
+      wakesThread.wait(
+          lock, [&] { return isEnding || observers > 0 || !inbox.empty(); });
     }
     for (; !inbox.empty(); inbox.pop_front())
       continuations.push_back(std::make_unique<Continuation>(
@@ -288,9 +309,16 @@ void Engine::State::publish() {
     if (!continuation->isRunning)
       counts.waitingTokens += continuation->promptTokens();
   }
-  counts.cache = executor->cache().statistics();
+  const PagedKVCache &cache = executor->cache();
+  counts.cache = cache.statistics();
   std::lock_guard<std::mutex> lock(mutex);
   published = counts;
+  if (observers == 0)
+    return;
+  publishedUses = cache.blockUses();
+  observers = 0;
+  ++publications;
+  wakesObservers.notify_all();
 }
 
 //===----------------------------------------------------------------------===//
@@ -336,7 +364,8 @@ void Engine::State::expire(const std::vector<Cancellation> &unwanted) {
   for (const ContinuationPtr &continuation : continuations) {
     const bool isUnwanted = std::any_of(
         unwanted.begin(), unwanted.end(), [&](const Cancellation &each) {
-          return each.request == continuation->accepted->id &&
+          return each.request.value_or(continuation->accepted->id) ==
+                     continuation->accepted->id &&
                  each.index.value_or(continuation->index) ==
                      continuation->index;
         });
@@ -428,6 +457,7 @@ void Engine::State::start(Continuation &continuation) {
   if (!continuation.cachedTokens) {
     leaveQueue(continuation);
     continuation.cachedTokens = *cached;
+    continuation.startTime = Clock::now();
   }
 }
 
@@ -446,9 +476,11 @@ int64_t Engine::State::wholeBlocksFirst(const Continuation &continuation,
 void Engine::State::compute(
     const std::vector<std::pair<Continuation *, int64_t>> &parts) {
   std::vector<SequenceStep> batch;
+  int64_t numTokens = 0;
   std::vector<std::vector<int32_t>> rows;
   rows.reserve(parts.size());
   for (const auto &[continuation, count] : parts) {
+    numTokens += count;
     SequenceStep step;
     step.sequence = continuation->sequence;
     step.tokens = Span<const int32_t>(continuation->tokens.data() +
@@ -463,8 +495,14 @@ void Engine::State::compute(
     step.rows = listed;
     batch.push_back(step);
   }
+  const Clock::time_point begin = Clock::now();
   Expected<StepLogits> logits = executor->step(batch);
   ++counts.steps;
+  if (options.onStep)
+    options.onStep(
+        {std::chrono::duration<double, std::milli>(Clock::now() - begin)
+             .count(),
+         numTokens, static_cast<int64_t>(batch.size())});
   std::vector<LogitsRow> taken;
   int64_t row = 0;
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -552,6 +590,7 @@ void Engine::State::fork(Continuation &leader, Span<const float> logits,
         leader.accepted, index, nextSequence++, executor->info().eosTokens));
     Continuation &added = *continuations.back();
     added.cachedTokens = leader.cachedTokens;
+    added.startTime = leader.startTime;
     if (running == limits.runningSequences ||
         !executor->cache().fork(leader.sequence, added.sequence))
       continue;

@@ -156,7 +156,7 @@ REFUSED = [
     ({"prompt": [4096]}, "not in the vocabulary"), ({"prompt": []}, "no tokens"),
     ({"prompt": "a", "max_tokens": 0}, "'max_tokens'"), ({"prompt": "a", "max_tokens": "3"}, "'max_tokens'"),
     ({"prompt": "a", "max_tokens": 3, "min_tokens": 4}, "minTokens is 4"), ({"prompt": "a", "n": 0}, "'n'"),
-    ({"prompt": "a", "n": 100000}, "continuations"), ({"prompt": "a", "stop": ""}, "'stop'"),
+    ({"prompt": "a", "n": 100000}, "'n'"), ({"prompt": "a", "stop": ""}, "'stop'"),
     ({"prompt": "a", "stop": [1]}, "'stop'"), ({"prompt": "a", "stop_token_ids": [None]}, "not a token id"),
     ({"prompt": "a", "temperature": -1}, "temperature"), ({"prompt": "a", "top_p": 2}, "top-p"),
     ({"prompt": "a", "top_k": -2}, "'top_k'"), ({"prompt": "a", "seed": 1.5}, "'seed'"),

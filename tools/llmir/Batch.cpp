@@ -16,10 +16,10 @@
 #include "Console.h"
 #include "JsonLines.h"
 #include "LoadedModel.h"
-#include "LogprobsJson.h"
 #include "StandardInput.h"
 
-#include "llmir/Tokenizer/StreamDecoder.h"
+#include "llmir/Server/AnswerText.h"
+#include "llmir/Server/LogprobsJson.h"
 
 #include <algorithm>
 #include <condition_variable>
@@ -44,85 +44,26 @@ struct BatchOptions {
   TemplateRequest chatTemplate;
 };
 
-/// How the texts of a request's continuations are made.
-struct TextStyle {
-  std::vector<std::string> stops;
-  bool includesStop = false;
-  StreamDecoderOptions decoding;
-};
+/// One continuation.
+struct Continuation {
+  AnswerText answer;
+  std::string text;
+  std::vector<int32_t> ids;
+  std::vector<TokenLogprobs> logprobs; ///< Of `ids`, if requested.
+  std::vector<int64_t> offsets;        ///< Characters before each of `ids`.
 
-/// The text of one continuation, which grows token by token.
-class ResultText {
-public:
-  /// The style must outlive the text.
-  ResultText(const Tokenizer *tokenizer, const TextStyle &style)
-      : tokenizer(tokenizer), style(style) {
-    if (tokenizer)
-      decoder.emplace(*tokenizer, style.decoding);
-  }
-
-  /// Adds a token; true if the text now contains one of the stops, with which
-  /// it ends. `isEnd`: the token ends the text and belongs to it only if stops
-  /// do.
-  bool add(int32_t id, bool isEnd, const TokenLogprobs *logprob) {
-    ids.push_back(id);
-    if (logprob) {
-      logprobs.push_back(*logprob);
-      offsets.push_back(characters);
-    }
-    // Some tokenizers decode "</s>" to text even when skipping it.
-    if (!decoder || (isEnd && !style.includesStop) ||
-        (style.decoding.skipSpecialTokens && tokenizer->isSpecial(id)))
-      return false;
-    return append(decoder->feed(id));
-  }
-  bool finish() { return decoder && append(decoder->flush()); }
-  int64_t numTokens() const { return static_cast<int64_t>(ids.size()); }
-
-  Json toJson(int64_t index, FinishReason reason) const {
+  Json toJson(int64_t index, FinishReason reason,
+              const Tokenizer *tokenizer) const {
     Json choice = {
         {"index", index},
         {"text", tokenizer ? Json(text) : Json(nullptr)},
         {"ids", ids},
         {"finish_reason",
-         finishReasonName(hasStopped ? FinishReason::Stop : reason)}};
+         finishReasonName(answer.hasStopped() ? FinishReason::Stop : reason)}};
     if (!logprobs.empty())
       choice["logprobs"] = completionLogprobs(tokenizer, logprobs, offsets);
     return choice;
   }
-  bool hasStopped = false;
-
-private:
-  bool append(const std::string &piece) {
-    size_t longest = 0;
-    for (const std::string &stop : style.stops)
-      longest = std::max(longest, stop.size());
-    // A stop may begin in what was there before.
-    const size_t from = text.size() - std::min(text.size(), longest);
-    text += piece;
-    characters += std::count_if(piece.begin(), piece.end(), [](char byte) {
-      return (byte & 0xC0) != 0x80;
-    });
-    size_t first = std::string::npos, end = 0;
-    for (const std::string &stop : style.stops)
-      if (const size_t at = text.find(stop, from); at < first) {
-        first = at;
-        end = at + (style.includesStop ? stop.size() : 0);
-      }
-    if (first == std::string::npos)
-      return false;
-    text.resize(end);
-    return hasStopped = true;
-  }
-
-  const Tokenizer *tokenizer;
-  const TextStyle &style;
-  std::optional<StreamDecoder> decoder;
-  std::string text;
-  int64_t characters = 0; ///< Of the text, in UTF-8.
-  std::vector<int32_t> ids;
-  std::vector<TokenLogprobs> logprobs; ///< Of `ids`, if requested.
-  std::vector<int64_t> offsets;        ///< Characters before each of `ids`.
 };
 
 /// A request that the engine works on.
@@ -130,10 +71,9 @@ struct Outstanding {
   int64_t line = 0;
   Json id; ///< `custom_id`
   int64_t promptTokens = 0;
-  TextStyle style;
-  std::vector<ResultText> texts; ///< Of continuations; they refer to `style`.
-  std::vector<Json> choices;     ///< Those that have ended.
-  Json promptLogprobs;           ///< Null if not requested.
+  std::vector<Continuation> continuations;
+  std::vector<Json> choices; ///< Those that have ended.
+  Json promptLogprobs;       ///< Null if not requested.
   int64_t cachedTokens = 0, generatedTokens = 0;
   bool wantsPromptLogprobs = false;
   Status failure;
@@ -156,7 +96,9 @@ private:
   void report(double milliseconds) const;
 
   const BatchOptions &options;
-  BatchModel model;
+  std::shared_ptr<const Artifact> artifact;
+  std::optional<Tokenizer> tokenizer;
+  PromptModel model;
   Request defaults;
 
   std::mutex mutex; ///< Of the following.
@@ -181,10 +123,9 @@ Status Batch::load() {
       loadModel(*resolved, options.model.level, execution);
   if (!loaded)
     return loaded.takeStatus();
-  model.artifact = std::move(loaded->artifact);
-  model.tokenizer = std::move(loaded->tokenizer);
-  model.chatTemplate = options.chatTemplate;
-  model.bosToken = loaded->executor->info().bosToken;
+  artifact = std::move(loaded->artifact);
+  tokenizer = std::move(loaded->tokenizer);
+  model = promptModel(*artifact, tokenizer, options.chatTemplate);
   defaults.sampling =
       options.sampling.params(loaded->executor->info().generation);
   defaults.maxTokens = options.maxTokens.value_or(-1);
@@ -236,28 +177,34 @@ void Batch::showProgress() {
 /// Called by the engine's thread.
 void Batch::receive(const std::shared_ptr<Outstanding> &entry,
                     const RequestUpdate &update) {
-  ResultText &text = entry->texts[static_cast<size_t>(update.index)];
-  for (size_t i = 0; i < update.tokens.size() && !text.hasStopped; ++i) {
+  Continuation &each = entry->continuations[static_cast<size_t>(update.index)];
+  for (size_t i = 0; i < update.tokens.size() && !each.answer.hasStopped();
+       ++i) {
+    each.ids.push_back(update.tokens[i]);
+    if (!update.logprobs.empty()) {
+      each.logprobs.push_back(update.logprobs[i]);
+      each.offsets.push_back(each.answer.numCharacters());
+    }
     const bool isEnd = update.finishReason == FinishReason::Stop &&
                        i + 1 == update.tokens.size();
-    if (text.add(update.tokens[i], isEnd,
-                 update.logprobs.empty() ? nullptr : &update.logprobs[i]))
+    each.text += each.answer.add(update.tokens[i], isEnd);
+    if (each.answer.hasStopped())
       engine->cancel(update.request, update.index);
   }
   if (entry->wantsPromptLogprobs && update.index == 0 &&
       update.generatedTokens == 1 && !update.tokens.empty())
-    entry->promptLogprobs = promptLogprobs(
-        model.tokenizer ? &*model.tokenizer : nullptr, update.promptLogprobs);
+    entry->promptLogprobs =
+        promptLogprobs(model.tokenizer, update.promptLogprobs);
   if (!update.finishReason)
     return;
-  if (!text.hasStopped)
-    text.finish();
+  each.text += each.answer.finish();
   if (!update.failure)
     entry->failure = update.failure;
-  entry->generatedTokens += text.numTokens();
+  entry->generatedTokens += static_cast<int64_t>(each.ids.size());
   entry->cachedTokens = update.cachedTokens;
-  entry->choices.push_back(text.toJson(update.index, *update.finishReason));
-  if (entry->choices.size() < entry->texts.size())
+  entry->choices.push_back(
+      each.toJson(update.index, *update.finishReason, model.tokenizer));
+  if (entry->choices.size() < entry->continuations.size())
     return;
   std::lock_guard<std::mutex> lock(mutex);
   write(*entry);
@@ -283,24 +230,16 @@ Status Batch::submit(const std::string &line, int64_t number) {
       parseBatchRequest(line, where, lineDefaults, model);
   if (!parsed)
     return answer(parsed.takeStatus());
-  Request &request = parsed->request;
+  Request &request = parsed->fields.request;
   entry->id = std::move(parsed->id);
-  entry->style.stops = std::move(parsed->stop);
-  entry->style.includesStop = parsed->includesStop;
   entry->wantsPromptLogprobs = request.promptLogprobs.has_value();
   entry->promptTokens = static_cast<int64_t>(request.prompt.size());
-  const Tokenizer *tokenizer = model.tokenizer ? &*model.tokenizer : nullptr;
-  if (!tokenizer && !entry->style.stops.empty())
-    return answer(Status(StatusCode::InvalidArgument,
-                         where + ": 'stop' needs a tokenizer",
-                         "use stop_token_ids"));
-  StreamDecoderOptions &decoding = entry->style.decoding;
-  decoding.skipSpecialTokens = parsed->skipsSpecialTokens;
-  for (int32_t id : request.prompt)
-    decoding.continuesText |= tokenizer && !tokenizer->isSpecial(id);
+  const AnswerTextOptions style =
+      answerTextOptions(model.tokenizer, parsed->fields);
   // The engine refuses more continuations.
   for (int64_t i = 0; i < std::min(request.count, engine->maxRunning()); ++i)
-    entry->texts.emplace_back(tokenizer, entry->style);
+    entry->continuations.push_back(
+        {AnswerText(model.tokenizer, style), {}, {}, {}, {}});
   {
     std::unique_lock<std::mutex> lock(mutex);
     hasRoom.wait(lock, [&] { return outstanding < mostOutstanding; });

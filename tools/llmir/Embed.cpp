@@ -17,6 +17,7 @@
 #include "ModelResolver.h"
 #include "StandardInput.h"
 
+#include "llmir/Server/RequestReader.h"
 #include "llmir/Serving/Embedder.h"
 #include "llmir/Support/Json.h"
 

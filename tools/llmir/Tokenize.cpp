@@ -10,7 +10,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ChatPrompt.h"
 #include "Command.h"
 #include "Console.h"
 #include "Ids.h"
@@ -18,7 +17,9 @@
 #include "ModelResolver.h"
 #include "ModelTokenizer.h"
 #include "StandardInput.h"
+#include "TemplateOptions.h"
 
+#include "llmir/Server/RequestReader.h"
 #include "llmir/Support/Json.h"
 
 #include <limits>

@@ -104,6 +104,14 @@ struct RequestUpdate {
   int64_t promptTokens = 0;
   int64_t cachedTokens = 0; ///< Of the prompt, at its first start.
   int64_t generatedTokens = 0;
+  /// When its prompt began to be computed first; absent before.
+  std::optional<std::chrono::steady_clock::time_point> startTime;
+};
+
+/// What a step computed.
+struct StepRecord {
+  double milliseconds = 0; ///< Of the model alone.
+  int64_t tokens = 0, sequences = 0;
 };
 
 /// Called by the engine's thread; must not block.
@@ -119,6 +127,8 @@ struct EngineOptions {
   int64_t maxRunning = 0;
   /// See SchedulerLimits.
   int64_t promptTokensBesideDecoding = 0;
+  /// If set, called by the engine's thread after each step; must not block.
+  std::function<void(const StepRecord &)> onStep;
 };
 
 struct EngineStatistics {
@@ -156,12 +166,20 @@ public:
   /// reason "cancelled"). Those that have finished are ignored.
   void cancel(RequestId request, std::optional<int64_t> index = std::nullopt);
 
+  /// Accepts no more requests, and ends all others as cancel() does.
+  void cancelAll();
+
   /// Accepts no more requests, and returns when all others have finished. Must
   /// not be called from a callback.
   void drain();
 
   /// As of the last step.
   EngineStatistics statistics() const;
+
+  /// What each block of the cache is used for: 0 = free, -1 = kept for its
+  /// prefix, otherwise the number of sequences that have it. Waits until the
+  /// step that runs has ended; must not be called from a callback.
+  std::vector<int32_t> blockUses() const;
 
   const ArtifactInfo &info() const;
   /// Tokens of a sequence: those of the model, if the cache has as many.

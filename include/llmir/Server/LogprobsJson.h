@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Log probabilities as OpenAI's and vLLM's APIs report them.
+// Log probabilities in the forms of OpenAI's and vLLM's APIs.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LLMIR_TOOLS_LLMIR_LOGPROBSJSON_H
-#define LLMIR_TOOLS_LLMIR_LOGPROBSJSON_H
+#ifndef LLMIR_SERVER_LOGPROBSJSON_H
+#define LLMIR_SERVER_LOGPROBSJSON_H
 
 #include "llmir/Support/Json.h"
 #include "llmir/Support/Logprobs.h"
@@ -21,25 +21,29 @@
 #include <cstdint>
 #include <string>
 
-namespace llmir::cli {
+namespace llmir {
 
-/// The text of a token in the middle of others; "token_id:N" if it is not a
-/// text on its own, or if there is no tokenizer (null).
+/// The text of a token alone, as it continues a text; "token_id:7" if it is not
+/// a text, or without a tokenizer, which may be null.
 std::string nameOfToken(const Tokenizer *tokenizer, int32_t id);
 
-/// `logprobs` of a choice, as OpenAI's completions API has it: "tokens",
-/// "token_logprobs", "top_logprobs" and "text_offset", each with one element
-/// per token. `offsets` are the characters of the text before each token.
-/// Probabilities of 0 have the logarithm -9999, as in vLLM.
+/// `logprobs` of a completion: tokens, token_logprobs, top_logprobs and
+/// text_offset. A token is also in its top_logprobs; minus infinity is -9999,
+/// since JSON has none. `offsets`: the characters of the text before each one.
 Json completionLogprobs(const Tokenizer *tokenizer,
                         Span<const TokenLogprobs> logprobs,
                         Span<const int64_t> offsets);
 
-/// vLLM's `prompt_logprobs`: null for the first token, then for each token an
-/// object from ids to "logprob", "rank" and "decoded_token".
+/// `logprobs` of a conversation: content, a list of token, logprob, bytes and
+/// top_logprobs.
+Json chatLogprobs(const Tokenizer *tokenizer,
+                  Span<const TokenLogprobs> logprobs);
+
+/// `prompt_logprobs` of vLLM: null for the first token, then for each token an
+/// object of ids with logprob, rank and decoded_token.
 Json promptLogprobs(const Tokenizer *tokenizer,
                     Span<const TokenLogprobs> logprobs);
 
-} // namespace llmir::cli
+} // namespace llmir
 
-#endif // LLMIR_TOOLS_LLMIR_LOGPROBSJSON_H
+#endif // LLMIR_SERVER_LOGPROBSJSON_H

@@ -6,36 +6,39 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LogprobsJson.h"
+#include "llmir/Server/LogprobsJson.h"
 
 #include "llmir/Tokenizer/StreamDecoder.h"
 
 #include <algorithm>
 
-using namespace llmir;
-using namespace llmir::cli;
+namespace llmir {
 
-std::string cli::nameOfToken(const Tokenizer *tokenizer, int32_t id) {
-  const std::string number = "token_id:" + std::to_string(id);
-  if (!tokenizer || !tokenizer->hasToken(id))
-    return number;
+static std::string textOfToken(const Tokenizer *tokenizer, int32_t id) {
   StreamDecoderOptions style;
   style.skipSpecialTokens = false;
   style.continuesText = true;
   StreamDecoder decoder(*tokenizer, style);
   std::string text = decoder.feed(id);
   text += decoder.flush();
+  return text;
+}
+
+std::string nameOfToken(const Tokenizer *tokenizer, int32_t id) {
+  const std::string number = "token_id:" + std::to_string(id);
+  if (!tokenizer || !tokenizer->hasToken(id))
+    return number;
+  std::string text = textOfToken(tokenizer, id);
   return text.find("\uFFFD") == std::string::npos ? text : number;
 }
 
-/// JSON has no infinity.
 static double finite(float logprob) {
   return std::max(static_cast<double>(logprob), -9999.0);
 }
 
-Json cli::completionLogprobs(const Tokenizer *tokenizer,
-                             Span<const TokenLogprobs> logprobs,
-                             Span<const int64_t> offsets) {
+Json completionLogprobs(const Tokenizer *tokenizer,
+                        Span<const TokenLogprobs> logprobs,
+                        Span<const int64_t> offsets) {
   Json tokens = Json::array(), own = Json::array(), top = Json::array();
   for (const TokenLogprobs &each : logprobs) {
     tokens.push_back(nameOfToken(tokenizer, each.token));
@@ -53,8 +56,33 @@ Json cli::completionLogprobs(const Tokenizer *tokenizer,
       {"text_offset", std::vector<int64_t>(offsets.begin(), offsets.end())}};
 }
 
-Json cli::promptLogprobs(const Tokenizer *tokenizer,
-                         Span<const TokenLogprobs> logprobs) {
+static Json chatLogprob(const Tokenizer *tokenizer, int32_t token,
+                        float logprob) {
+  std::string name = nameOfToken(tokenizer, token);
+  std::vector<int64_t> bytes;
+  for (char c : name)
+    bytes.push_back(static_cast<unsigned char>(c));
+  return {{"token", std::move(name)},
+          {"logprob", finite(logprob)},
+          {"bytes", std::move(bytes)}};
+}
+
+Json chatLogprobs(const Tokenizer *tokenizer,
+                  Span<const TokenLogprobs> logprobs) {
+  Json content = Json::array();
+  for (const TokenLogprobs &each : logprobs) {
+    Json entry = chatLogprob(tokenizer, each.token, each.logprob);
+    Json top = Json::array();
+    for (const TokenLogprob &other : each.top)
+      top.push_back(chatLogprob(tokenizer, other.token, other.logprob));
+    entry["top_logprobs"] = std::move(top);
+    content.push_back(std::move(entry));
+  }
+  return {{"content", std::move(content)}};
+}
+
+Json promptLogprobs(const Tokenizer *tokenizer,
+                    Span<const TokenLogprobs> logprobs) {
   Json result = Json::array({nullptr});
   auto describe = [&](int32_t token, float logprob, int64_t rank) {
     return Json{{"logprob", finite(logprob)},
@@ -73,3 +101,5 @@ Json cli::promptLogprobs(const Tokenizer *tokenizer,
   }
   return result;
 }
+
+} // namespace llmir
