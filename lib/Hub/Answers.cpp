@@ -8,7 +8,7 @@
 
 #include "Answers.h"
 
-#include "SharedLibraries.h"
+#include "../Http/SharedLibraries.h"
 
 #include "llmir/Support/Json.h"
 

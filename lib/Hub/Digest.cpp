@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Digest.h"
-#include "SharedLibraries.h"
+#include "../Http/SharedLibraries.h"
 
 #include <algorithm>
 #include <cerrno>
