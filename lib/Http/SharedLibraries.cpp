@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SharedLibraries.h"
+#include "llmir/Http/SharedLibraries.h"
 
 #include <dlfcn.h>
 #include <initializer_list>

@@ -8,7 +8,7 @@
 
 #include "llmir/Http/StreamClient.h"
 
-#include "SharedLibraries.h"
+#include "llmir/Http/SharedLibraries.h"
 
 #include <algorithm>
 #include <cerrno>

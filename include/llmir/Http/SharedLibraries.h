@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LLMIR_LIB_HTTP_SHAREDLIBRARIES_H
-#define LLMIR_LIB_HTTP_SHAREDLIBRARIES_H
+#ifndef LLMIR_HTTP_SHAREDLIBRARIES_H
+#define LLMIR_HTTP_SHAREDLIBRARIES_H
 
 #include "llmir/Support/Status.h"
 
@@ -71,4 +71,4 @@ struct CryptoLibrary {
 
 } // namespace llmir
 
-#endif // LLMIR_LIB_HTTP_SHAREDLIBRARIES_H
+#endif // LLMIR_HTTP_SHAREDLIBRARIES_H
