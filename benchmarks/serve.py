@@ -111,16 +111,16 @@ def measure_prefix(load, options):
 def measure_arrivals(load, options):
     streams = {"num_prompts": 8, "random_input_len": 32, "random_output_len": options.stream}
     alone = load(**streams)
-    # Prompts arrive for as long as the streams took alone, at least.
-    seconds = max(alone["duration"], 1)
-    arriving = load.start(num_prompts=max(2, round(2 * seconds * options.arrival_rate)), random_input_len=512,
+    # They are stopped when the streams end, which may take far longer than without them.
+    seconds = 50 * max(alone["duration"], 1)
+    arriving = load.start(num_prompts=max(2, round(seconds * options.arrival_rate)), random_input_len=options.arrival_len,
                           random_output_len=1, request_rate=options.arrival_rate)
     disturbed = load(**streams)
     lasted = arriving.poll() is None
     arriving.send_signal(signal.SIGTERM)
-    arriving.communicate()
+    said = arriving.communicate()[1].decode("utf-8", "replace")
     if not lasted:
-        raise SystemExit("the arrivals ended before the streams: give a higher --stream or --arrival-rate")
+        raise SystemExit("the arrivals ended before the streams: " + said)
     return {"alone_ms": alone["p99_itl_ms"], "arrivals_ms": disturbed["p99_itl_ms"],
             "ratio": disturbed["p99_itl_ms"] / alone["p99_itl_ms"]}
 
@@ -199,7 +199,8 @@ def parse_options():
     parser.add_argument("--prefix", type=int, default=1000)
     parser.add_argument("--prefix-requests", type=int, default=64)
     parser.add_argument("--stream", type=int, default=128, help="tokens of each stream of arrivals")
-    parser.add_argument("--arrival-rate", type=float, default=0.5, help="prompts of 512 tokens per second")
+    parser.add_argument("--arrival-len", type=int, default=512, help="tokens of the prompts that arrive meanwhile")
+    parser.add_argument("--arrival-rate", type=float, default=0.5, help="of these, per second")
     parser.add_argument("--json", metavar="OUT.json")
     options = parser.parse_args()
     unknown = set(options.measure) - set(MEASURES)

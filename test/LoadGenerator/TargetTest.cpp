@@ -63,6 +63,6 @@ TEST(Target, FindsTheMessageOfARefusal) {
   EXPECT_EQ(describeRefusal(422, R"({"detail": "b"})"), "status 422: b");
   EXPECT_EQ(describeRefusal(500, R"({"error": "c"})"), "status 500: c");
   EXPECT_EQ(describeRefusal(502, "Bad\ngateway"),
-            "status 502: Bad\\x0Agateway");
+            "status 502: Bad\\x0agateway");
   EXPECT_EQ(describeRefusal(503, ""), "status 503");
 }
