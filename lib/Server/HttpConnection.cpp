@@ -85,6 +85,7 @@ public:
 private:
   std::string headText(int status, std::string_view contentType,
                        const HttpHeaders &headers, std::string_view length);
+  template <typename Action> void inServerThread(Action action);
   void pass(std::string text, bool isLast);
 
   const HttpRequest received;
@@ -130,13 +131,22 @@ std::string Exchange::headText(int status, std::string_view contentType,
   return text + "\r\n";
 }
 
+/// Has the connection do something in the server's thread, where it also ends
+/// if nobody else uses it.
+template <typename Action> void Exchange::inServerThread(Action action) {
+  std::shared_ptr<AnswerSink> target = sink.lock();
+  if (!target)
+    return;
+  asio::io_context &io = target->io();
+  asio::post(io, [target = std::move(target),
+                  action = std::move(action)]() mutable { action(*target); });
+}
+
 void Exchange::pass(std::string text, bool isLast) {
   queued += text.size();
-  if (std::shared_ptr<AnswerSink> target = sink.lock())
-    asio::post(target->io(),
-               [target, text = std::move(text), isLast]() mutable {
-                 target->send(std::move(text), isLast);
-               });
+  inServerThread([text = std::move(text), isLast](AnswerSink &target) mutable {
+    target.send(std::move(text), isLast);
+  });
 }
 
 void Exchange::answer(int status, std::string_view contentType,
@@ -167,8 +177,7 @@ bool Exchange::write(std::string_view text) {
     return true;
   if (queued > 0 && queued + text.size() > options.maxQueuedBytes) {
     gone = true;
-    if (std::shared_ptr<AnswerSink> target = sink.lock())
-      asio::post(target->io(), [target] { target->giveUp(); });
+    inServerThread([](AnswerSink &target) { target.giveUp(); });
     return false;
   }
   if (!head.isHttp11) {

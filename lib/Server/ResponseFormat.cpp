@@ -139,7 +139,7 @@ Json ResponseFormat::whole(const Answer &answer) {
   std::string ignored;
   if (!chat.reasoning.empty())
     open(Item::Kind::Reasoning, ignored).text = chat.reasoning;
-  if (!chat.content.empty() || chat.calls.empty())
+  if (!chat.content.empty() || (chat.calls.empty() && chat.reasoning.empty()))
     open(Item::Kind::Message, ignored).text = chat.content;
   for (const ChatAnswer::Call &call : chat.calls) {
     Item &item = open(Item::Kind::Call, ignored);

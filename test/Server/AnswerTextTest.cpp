@@ -43,9 +43,8 @@ static Pieces feed(const std::string &text, AnswerTextOptions options) {
   options.continuesText = true;
   AnswerText answer(&tokenizer(), options);
   Pieces pieces;
-  for (char c : text) {
-    pieces.list.push_back(
-        answer.add(*encode(tokenizer(), std::string(1, c)).begin()));
+  for (char c : text) { // The tokenizer has a token for each byte.
+    pieces.list.push_back(answer.add(static_cast<unsigned char>(c)));
     if (answer.hasStopped())
       break;
   }

@@ -239,7 +239,7 @@ def check_flags(llmir, model):
                          (["--api-key", ""], "empty"), (["--log-format", "xml"], "log-format"),
                          (["--max-num-seqs", "-1"], "max-num-seqs"),
                          (["--tool-call-parser", "nothing"], "nothing")):
-        said = llmir.refuse("serve", model, *(["--port", "0"] if "--port" not in flags else []), *flags)
+        said = llmir.refuse("serve", model, *(["--port", "0"] if "--port" not in flags else []), *flags, timeout=60)
         check("refuses %s" % flags, words in said, said)
     with Server(llmir, model) as server:
         said = llmir.refuse("serve", model, "--port", str(server.port))
