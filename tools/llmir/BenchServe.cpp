@@ -134,10 +134,12 @@ Outcome BenchServe::checkForm() const {
 }
 
 Outcome BenchServe::readFlags() {
-  Expected<std::string> address =
-      serverAddress(options.baseUrl.empty() ? "http://" + options.host + ":" +
-                                                  std::to_string(options.port)
-                                            : options.baseUrl);
+  const bool isIPv6 = options.host.find(':') != std::string::npos;
+  const std::string host = isIPv6 ? "[" + options.host + "]" : options.host;
+  Expected<std::string> address = serverAddress(
+      options.baseUrl.empty()
+          ? "http://" + host + ":" + std::to_string(options.port)
+          : options.baseUrl);
   if (!address)
     return Outcome::ofFlags(address.takeStatus());
   target.base = *address;
