@@ -136,10 +136,10 @@ Outcome BenchServe::checkForm() const {
 Outcome BenchServe::readFlags() {
   const bool isIPv6 = options.host.find(':') != std::string::npos;
   const std::string host = isIPv6 ? "[" + options.host + "]" : options.host;
-  Expected<std::string> address = serverAddress(
-      options.baseUrl.empty()
-          ? "http://" + host + ":" + std::to_string(options.port)
-          : options.baseUrl);
+  Expected<std::string> address =
+      serverAddress(options.baseUrl.empty()
+                        ? "http://" + host + ":" + std::to_string(options.port)
+                        : options.baseUrl);
   if (!address)
     return Outcome::ofFlags(address.takeStatus());
   target.base = *address;
