@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""llmir bench serve against llmir serve: exact counts, shared prefixes, conversations and refusals.
+"""llmir bench serve against llmir serve: exact counts, shared prefixes, conversations, refusals and TLS.
 
     bench_llmir.py --work DIR --llmir PROGRAM (--demo DIR | --artifact FILE.llmir)
 """
 
 import json
 import os
+import subprocess
 import sys
 
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", folder) for folder in ("reference", "Server")]
@@ -56,6 +57,21 @@ def check_refusals(llmir, server):
     check("prompts that are too long", answer.code == 1 and "3 requests failed: status 400: " in answer.err, answer)
 
 
+def check_tls(llmir, model, work):
+    key, certificate = (os.path.join(work, name) for name in ("key.pem", "certificate.pem"))
+    try:
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+                        "-keyout", key, "-out", certificate], check=True, stderr=subprocess.DEVNULL)
+    except OSError:
+        return check.skip("TLS", "there is no openssl program")
+    with Server(llmir, model, "--tls-cert", certificate, "--tls-key", key) as server:
+        flags = ["--base-url", "https://127.0.0.1:%d/v1" % server.port, "--num-prompts", 2, "--random-input-len", 8]
+        answer = llmir.run("bench", "serve", *flags)
+        check("a certificate of its own", answer.code == 1 and "certificate" in answer.err, answer)
+        answer = llmir.run("bench", "serve", "--insecure", *flags)
+        check("any certificate", answer.code == 0 and "Successful requests:                     2\n" in answer.out, answer)
+
+
 def main():
     parser = work_parser(__doc__, "llmir")
     parser.add_argument("--demo")
@@ -74,6 +90,7 @@ def main():
         check_prefixes(llmir, server)
         check_chats(llmir, server)
         check_refusals(llmir, server)
+    check_tls(llmir, model, options.work)
     return check.finish()
 
 
