@@ -47,6 +47,7 @@ private:
   Status addRope();
   double latentMagnitude() const;
   void addExperts();
+  Status addStates();
   void addGemma4Layers();
   Status unsupported(const std::string &what) const {
     return Status(StatusCode::Unsupported,
@@ -245,6 +246,48 @@ void ModelKeys::addExperts() {
   }
 }
 
+/// Layers that keep a state are those without key heads, or all but every n-th.
+Status ModelKeys::addStates() {
+  const RecurrentConfig &recurrent = config.recurrent;
+  if (!family.has(FamilyTraits::HasAttentionInterval)) {
+    std::vector<int32_t> heads;
+    for (int64_t i = 0; i < config.numLayers; ++i)
+      heads.push_back(
+          config.isRecurrent(i) ? 0 : static_cast<int32_t>(config.numKVHeads));
+    keys.setIntegers(key("attention.head_count_kv"), heads);
+  } else {
+    int64_t interval = 1;
+    while (config.isRecurrent(interval - 1))
+      ++interval;
+    for (int64_t i = 0; i < config.numLayers; ++i)
+      if (config.isRecurrent(i) == ((i + 1) % interval == 0))
+        return unsupported("layer " + std::to_string(i) +
+                           " is of another kind than in other models");
+    setCount("full_attention_interval", interval);
+    // Pairs that turn by time, height and width, which are one for a text.
+    const auto pairs = static_cast<int32_t>(config.rotaryDim / 2);
+    if (config.architecture != "qwen3next")
+      keys.setIntegers(key("rope.dimension_sections"),
+                       {(pairs + 2) / 3, (pairs + 1) / 3, pairs / 3, 0});
+  }
+  if (recurrent.kind == RecurrentConfig::ShortConv) {
+    setCount("shortconv.l_cache", recurrent.taps);
+    return Status::ok();
+  }
+  setCount("ssm.conv_kernel", recurrent.taps);
+  setCount("ssm.state_size", recurrent.keyDim);
+  setCount("ssm.group_count", recurrent.keyHeads);
+  setCount("ssm.time_step_rank", recurrent.valueHeads);
+  setCount("ssm.inner_size", recurrent.valueHeads * recurrent.valueDim);
+  if (recurrent.kind != RecurrentConfig::Mamba2)
+    return Status::ok();
+  keys.setBool(key("rope.scaling.finetuned"),
+               config.attentionOf(0).rotation != LayerAttention::None);
+  if (config.experts.count > 0)
+    setCount("feed_forward_length", config.experts.innerSize);
+  return Status::ok();
+}
+
 /// Layers with a window have heads of another size and number than the others,
 /// and some layers read the keys and values of earlier ones.
 void ModelKeys::addGemma4Layers() {
@@ -272,8 +315,10 @@ void ModelKeys::addGemma4Layers() {
 
 Status ModelKeys::add() {
   const char *unwritten = nullptr;
-  if (family.has(FamilyTraits::KeepsStates))
-    unwritten = "whose layers keep states";
+  // Converters reorder these; see RecurrentConfig::interleavesHeads.
+  if ((config.architecture == "qwen35" || config.architecture == "qwen35moe") &&
+      config.recurrent.keyHeads != config.recurrent.valueHeads)
+    unwritten = "whose layers have more value heads than key heads";
   else if (config.architecture == "llama4")
     unwritten = "whose windows are chunks";
   if (unwritten)
@@ -289,6 +334,11 @@ Status ModelKeys::add() {
     addExperts();
   if (config.architecture == "gemma4")
     addGemma4Layers();
+  if (!config.recurrent.layers.empty())
+    LLMIR_RETURN_IF_ERROR(addStates());
+  // These are rotated in all layers or in none, for which there is a key.
+  if (config.architecture == "granitehybrid")
+    return Status::ok();
   return addWindow();
 }
 

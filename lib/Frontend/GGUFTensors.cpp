@@ -12,6 +12,7 @@
 #include "RopeFrequencies.h"
 
 #include "llmir/Checkpoint/GGUFWriter.h"
+#include "llmir/Support/Text.h"
 #include "mllm/models/Families.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -59,6 +60,7 @@ private:
   Status record(const ::mllm::nn::Parameter &parameter,
                 const ::mllm::ir::ParameterBinding &binding);
   Status append(Tensor &tensor, std::vector<GGUFTensorSource> &list) const;
+  void describe(GGUFTensorSource &source) const;
   static bool isStoredAlike(const Tensor &tensor);
   static Status appendToStack(const Part &part, const std::string &name,
                               std::vector<StoredParameter> &parts);
@@ -93,6 +95,10 @@ Status RecordedParameters::record(const ::mllm::nn::Parameter &parameter,
   stored.groupStride = binding.place.groupStride;
   stored.isTransposed = binding.transposed;
   stored.slicesColumns = binding.place.isOfColumns;
+  if (storage.isConvolution) { // Stored alike, with rows of a channel's taps.
+    stored.isTransposed = false;
+    std::swap(stored.shape[0], stored.shape[1]);
+  }
   const ModelConfig &config = checkpoint.config();
   const bool hasPairs = config.adjacentPairRotation;
   const bool wantsPairs = rotatesPairsInGGUF(config.architecture);
@@ -102,7 +108,7 @@ Status RecordedParameters::record(const ::mllm::nn::Parameter &parameter,
 
   auto [found, isNew] = byName.emplace(*name, tensors.size());
   if (isNew) {
-    Tensor tensor{*name, parameter.shape(), {}};
+    Tensor tensor{*name, stored.shape, {}};
     const bool isStack = tensor.shape.size() == 3;
     if (part.place.rows > 0)
       tensor.shape[isStack ? 1 : 0] = part.place.rows;
@@ -110,6 +116,14 @@ Status RecordedParameters::record(const ::mllm::nn::Parameter &parameter,
   }
   tensors[found->second].parts.push_back(std::move(part));
   return Status::ok();
+}
+
+/// The parameters of a recurrence, other than projections and biases.
+static bool isRecurrentParameter(std::string_view name) {
+  for (std::string_view end : {".ssm_a", ".ssm_d", ".ssm_norm.weight"})
+    if (endsWith(name, end))
+      return true;
+  return false;
 }
 
 /// Adds rows of each matrix of a stack: the matrices have to be stored as they
@@ -153,6 +167,27 @@ bool RecordedParameters::isStoredAlike(const Tensor &tensor) {
   return rows == tensor.shape[0];
 }
 
+/// The form and the values as llama.cpp's converters write them.
+void RecordedParameters::describe(GGUFTensorSource &source) const {
+  const ModelConfig &config = checkpoint.config();
+  std::vector<int64_t> &shape = source.shape;
+  // Biases of experts, and matrices of one row.
+  if (shape.size() > 1)
+    shape.erase(std::remove(shape.begin(), shape.end(), 1), shape.end());
+  const bool isOfStates = isRecurrentParameter(source.name);
+  if (shape.size() == 1 && !isOfStates && config.normUnitOffset &&
+      endsWith(source.name, "norm.weight"))
+    source.change = GGUFTensorSource::PlusOne;
+  if (endsWith(source.name, ".ssm_a"))
+    source.change = GGUFTensorSource::MinusExp;
+  if (config.recurrent.kind != RecurrentConfig::Mamba2 || !isOfStates)
+    return;
+  if (endsWith(source.name, ".ssm_norm.weight"))
+    shape.insert(shape.begin(), 1); // Groups of heads.
+  else
+    shape.push_back(1);
+}
+
 /// Orders the parts of a tensor, which must cover its rows.
 Status RecordedParameters::append(Tensor &tensor,
                                   std::vector<GGUFTensorSource> &list) const {
@@ -190,13 +225,7 @@ Status RecordedParameters::append(Tensor &tensor,
                   "'" + source.name + "' has " +
                       std::to_string(source.shape[ofRows]) +
                       " rows, of which the model has " + std::to_string(rows));
-  // As other converters: biases of experts, and matrices of one row.
-  std::vector<int64_t> &shape = source.shape;
-  if (shape.size() > 1)
-    shape.erase(std::remove(shape.begin(), shape.end(), 1), shape.end());
-  const bool isNorm = source.shape.size() == 1 &&
-                      source.name.find("norm.weight") != std::string::npos;
-  source.addsOne = isNorm && checkpoint.config().normUnitOffset;
+  describe(source);
   list.push_back(std::move(source));
   return Status::ok();
 }

@@ -20,6 +20,7 @@ namespace llmir {
 SamplingParams
 SamplingParams::fromDefaults(const GenerationDefaults &defaults) {
   SamplingParams params;
+  params.repetitionPenalty = defaults.repetitionPenalty;
   if (!defaults.doSample)
     return params;
   params.temperature = defaults.temperature;
