@@ -37,7 +37,9 @@ AREAS = (
                        "lib/Tokenizer/FromGGUF.cpp", "lib/Tokenizer/ToGGUF.cpp"),
      ("Support", "Checkpoint", "Tokenizer")),
     ("Artifact", ("include/llmir/Artifact", "lib/Artifact"), ("ABI", "Support")),
-    ("Hub", ("include/llmir/Hub", "lib/Hub"), ("Support",)),
+    ("Http", ("include/llmir/Http", "lib/Http"), ("Support",)),
+    ("Hub", ("include/llmir/Hub", "lib/Hub"), ("Support", "Http")),
+    ("LoadGenerator", ("include/llmir/LoadGenerator", "lib/LoadGenerator"), ("Support", "Http")),
     ("RuntimeCache", ("include/mlir/Dialect/LLM/Runtime", "lib/Dialect/LLM/Runtime"), ("ABI", "Support")),
     ("RuntimeBridge", ("lib/Dialect/LLM/Runtime/TypeBridge.cpp",), ("RuntimeCache",)),
     ("Runtime", ("include/llmir/Runtime", "lib/Runtime"), ("ABI", "Support", "Artifact", "RuntimeCache")),
@@ -82,12 +84,12 @@ AREAS = (
       "Pipelines")),
     ("llmir", ("tools/llmir",),
      ("ABI", "Support", "Checkpoint", "Tokenizer", "TokenizerGGUF", "ChatTemplate", "ChatTemplateGGUF", "ChatOutput",
-      "Artifact", "Hub", "Runtime", "Serving", "Server", "llmir-c/Compiler.h", "llmir/Driver/Stages.def")),
+      "Artifact", "Http", "Hub", "LoadGenerator", "Runtime", "Serving", "Server", "llmir-c/Compiler.h", "llmir/Driver/Stages.def")),
 )
 # These must not include MLIR or LLVM, so that models run without them.
 WITHOUT_IR = ("ABI", "Support", "Quantize", "Checkpoint", "Tokenizer", "ChatTemplate", "ChatTemplateGGUF", "ChatOutput",
-              "TokenizerGGUF",
-              "Artifact", "Hub", "RuntimeCache", "Runtime", "Serving", "Server", "Reference", "Packing", "llmir")
+              "TokenizerGGUF", "Artifact", "Http", "Hub", "LoadGenerator", "RuntimeCache", "Runtime", "Serving", "Server",
+              "Reference", "Packing", "llmir")
 
 
 def tracked_files():

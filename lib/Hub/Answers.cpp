@@ -8,8 +8,7 @@
 
 #include "Answers.h"
 
-#include "SharedLibraries.h"
-
+#include "llmir/Http/SharedLibraries.h"
 #include "llmir/Support/Json.h"
 
 #include <algorithm>

@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Digest.h"
-#include "SharedLibraries.h"
+
+#include "llmir/Http/SharedLibraries.h"
 
 #include <algorithm>
 #include <cerrno>

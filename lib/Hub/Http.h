@@ -13,8 +13,7 @@
 #ifndef LLMIR_LIB_HUB_HTTP_H
 #define LLMIR_LIB_HUB_HTTP_H
 
-#include "SharedLibraries.h"
-
+#include "llmir/Http/SharedLibraries.h"
 #include "llmir/Hub/Settings.h"
 #include "llmir/Support/Status.h"
 

@@ -89,8 +89,8 @@ def check_names(options, text):
     missing = [name for name in subcommands if not re.search("`llmir %s\\b" % name, text)]
     check("it has every command", len(subcommands) > 5 and not missing, missing)
     page = read_page(options, "docs/CommandLine.md")
-    for name in subcommands:
-        said = subprocess.run([os.path.join(options.build, "bin/llmir"), name, "--help"], stdout=subprocess.PIPE,
+    for name in subcommands + ["bench serve"]:
+        said = subprocess.run([os.path.join(options.build, "bin/llmir"), *name.split(), "--help"], stdout=subprocess.PIPE,
                               universal_newlines=True).stdout
         flags = set(re.findall(r"(?<![\w-])--[a-z][\w-]*", said)) - {"--help"}
         missing = {flag for flag in flags if flag not in page}

@@ -319,6 +319,8 @@ Status BenchCommand::traceTest(Executor &executor, BenchRunner &runner,
 }
 
 Outcome BenchCommand::operator()() {
+  if (options.model.model.empty())
+    return Outcome::usage("MODEL is required", "see `llmir bench --help`");
   if (options.json && options.format != "md" && options.format != "json")
     return Outcome::usage("--json and -o " + options.format +
                               " exclude each other",
@@ -390,6 +392,7 @@ void cli::addBenchCommand(CommandLine &line) {
       "  llmir bench m.llmir -p 0 -n 64 --sequences 1,4,16 -d 0,4096 --json\n"
       "  llmir bench m.gguf -p 512 -n 32 -r 1 --profile trace.json");
   addModelOptions(command, options->model);
+  command.get_option("MODEL")->required(false); // `bench serve` has none.
   addTestOptions(command, *options);
   addOption(command, "-b,--batch", options->chunk,
             "tokens of a prefill step (default: the model's token budget)")
@@ -409,6 +412,7 @@ void cli::addBenchCommand(CommandLine &line) {
       "trace each test once more: write each worker's timeline to FILE, for "
       "ui.perfetto.dev, and a summary to standard error",
       "FILE");
+  addBenchServeCommand(line, command);
   line.onRun(command, withModel(options->model.model, [options] {
                return BenchCommand(*options)();
              }));

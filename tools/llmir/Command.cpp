@@ -43,13 +43,18 @@ CLI::App &CommandLine::add(const std::string &name,
 void CommandLine::onRun(CLI::App &command, std::function<Outcome()> action) {
   // The variables of the other commands' flags must not be read.
   command.immediate_callback();
-  command.callback([this, action = std::move(action)] { chosen = action; });
+  command.callback([this, &command, action = std::move(action)] {
+    if (command.get_subcommands().empty()) // Otherwise theirs is the action.
+      chosen = action;
+  });
 }
 
 int CommandLine::reportUsage(const CLI::ParseError &error) {
   std::string command = "llmir";
-  for (const CLI::App *parsed : app.get_subcommands())
+  for (const CLI::App *parsed = &app; !parsed->get_subcommands().empty();) {
+    parsed = parsed->get_subcommands().front();
     command += " " + parsed->get_name();
+  }
   // Some messages of the parser have several lines.
   std::string cause = error.what();
   for (char &c : cause)

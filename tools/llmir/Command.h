@@ -167,6 +167,8 @@ void addDoctorCommand(CommandLine &line);
 void addPerplexityCommand(CommandLine &line);
 void addChatCommand(CommandLine &line);
 void addBenchCommand(CommandLine &line);
+/// Adds `serve` to the command `bench`.
+void addBenchServeCommand(CommandLine &line, CLI::App &bench);
 void addCacheCommand(CommandLine &line);
 
 } // namespace llmir::cli

@@ -6,14 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// libcurl and libcrypto, which are opened when a download starts: linking them
-// would add 7 ms and 33 libraries to the start of every command
+// libcurl and libcrypto, which are opened when they are first used: linking
+// them would add 7 ms and 33 libraries to the start of every command
 // (docs/decisions/0016-libcurl.md).
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LLMIR_LIB_HUB_SHAREDLIBRARIES_H
-#define LLMIR_LIB_HUB_SHAREDLIBRARIES_H
+#ifndef LLMIR_HTTP_SHAREDLIBRARIES_H
+#define LLMIR_HTTP_SHAREDLIBRARIES_H
 
 #include "llmir/Support/Status.h"
 
@@ -21,9 +21,9 @@
 
 #include <cstddef>
 
-namespace llmir::hub {
+namespace llmir {
 
-/// The functions of libcurl that the downloads use.
+/// The functions of libcurl that this project uses.
 struct CurlLibrary {
   decltype(&curl_easy_init) easyInit;
   decltype(&curl_easy_cleanup) easyCleanup;
@@ -40,6 +40,15 @@ struct CurlLibrary {
   decltype(&curl_url_cleanup) urlCleanup;
   decltype(&curl_url_set) urlSet;
   decltype(&curl_url_get) urlGet;
+  decltype(&curl_multi_init) multiInit;
+  decltype(&curl_multi_cleanup) multiCleanup;
+  decltype(&curl_multi_setopt) multiSetopt;
+  decltype(&curl_multi_add_handle) multiAddHandle;
+  decltype(&curl_multi_remove_handle) multiRemoveHandle;
+  decltype(&curl_multi_socket_action) multiSocketAction;
+  decltype(&curl_multi_info_read) multiInfoRead;
+  decltype(&curl_multi_assign) multiAssign;
+  decltype(&curl_multi_strerror) multiStrerror;
 
   /// Opens the library on the first call; later calls give the same result.
   /// NotFound, with the package to install, if it cannot be opened.
@@ -60,6 +69,6 @@ struct CryptoLibrary {
   static Expected<const CryptoLibrary *> open();
 };
 
-} // namespace llmir::hub
+} // namespace llmir
 
-#endif // LLMIR_LIB_HUB_SHAREDLIBRARIES_H
+#endif // LLMIR_HTTP_SHAREDLIBRARIES_H

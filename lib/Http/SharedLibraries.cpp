@@ -6,13 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SharedLibraries.h"
+#include "llmir/Http/SharedLibraries.h"
 
 #include <dlfcn.h>
 #include <initializer_list>
 
 using namespace llmir;
-using namespace llmir::hub;
 
 namespace {
 
@@ -42,7 +41,7 @@ public:
     if (problem.empty())
       return Status::ok();
     return Status(StatusCode::NotFound,
-                  "downloads need a library that cannot be opened: " + problem,
+                  "HTTP needs a library that cannot be opened: " + problem,
                   std::string("install the package ") + package);
   }
   bool isOpen() const { return handle; }
@@ -80,6 +79,15 @@ Opened<CurlLibrary> openCurl() {
   library.find("curl_url_cleanup", curl.urlCleanup);
   library.find("curl_url_set", curl.urlSet);
   library.find("curl_url_get", curl.urlGet);
+  library.find("curl_multi_init", curl.multiInit);
+  library.find("curl_multi_cleanup", curl.multiCleanup);
+  library.find("curl_multi_setopt", curl.multiSetopt);
+  library.find("curl_multi_add_handle", curl.multiAddHandle);
+  library.find("curl_multi_remove_handle", curl.multiRemoveHandle);
+  library.find("curl_multi_socket_action", curl.multiSocketAction);
+  library.find("curl_multi_info_read", curl.multiInfoRead);
+  library.find("curl_multi_assign", curl.multiAssign);
+  library.find("curl_multi_strerror", curl.multiStrerror);
   opened.failure = library.status();
   if (opened.failure && globalInit(CURL_GLOBAL_DEFAULT) != CURLE_OK)
     opened.failure =
