@@ -67,7 +67,7 @@ export function measurements(answer: Message): string[] {
   const phrases: string[] = [];
   const { usage, startedAt, firstAt, lastAt } = answer;
   if (usage) phrases.push(usage.generated === 1 ? "1 token" : `${usage.generated} tokens`);
-  if (usage && firstAt !== undefined && lastAt !== undefined && usage.generated > 1 && lastAt > firstAt)
+  if (usage && firstAt !== undefined && lastAt !== undefined && usage.generated > 1 && lastAt > firstAt + 10)
     phrases.push(`${rate(((usage.generated - 1) * 1000) / (lastAt - firstAt))} tokens/s`);
   if (startedAt !== undefined && firstAt !== undefined)
     phrases.push(`first after ${seconds(firstAt - startedAt)}`);

@@ -12,6 +12,8 @@ interface Stream {
   /** The answer as far as it has arrived; the conversation gets it a few times per second. */
   answer: Message;
   shownAt: number;
+  /** How long it took to show it the last time. */
+  cost: number;
   timer: number | undefined;
 }
 
@@ -233,6 +235,7 @@ export class App extends Observable {
       abort: new AbortController(),
       answer: { role: "assistant", content: "", startedAt: Date.now() },
       shownAt: 0,
+      cost: 0,
       timer: undefined,
     };
     const announcer = new Announcer(Date.now());
@@ -249,7 +252,7 @@ export class App extends Observable {
         this.announce(announcer.next(stream.answer.content, Date.now()));
       }
     } catch (error) {
-      const how = stream.abort.signal.aborted ? { finish: "stopped" } : { error: message(error) };
+      const how = stream.abort.signal.aborted ? { finish: "stopped" } : { error: message(error), ...(error instanceof ServerError ? { status: error.status } : {}) };
       stream.answer = { ...stream.answer, ...how };
     }
     if (this.streams.get(id) !== stream) return; // The conversation was deleted.
@@ -262,7 +265,7 @@ export class App extends Observable {
 
   private showSoon(id: string, stream: Stream): void {
     if (stream.timer !== undefined) return;
-    const wait = Math.max(0, stream.shownAt + shownEvery - Date.now());
+    const wait = Math.max(0, stream.shownAt + Math.max(shownEvery, 3 * stream.cost) - Date.now());
     stream.timer = window.setTimeout(() => this.flush(id), wait);
   }
 
@@ -272,13 +275,15 @@ export class App extends Observable {
     if (!stream) return;
     window.clearTimeout(stream.timer);
     stream.timer = undefined;
+    stream.shownAt = Date.now();
     const { answer } = stream;
     this.update(id, (each) => {
       if (each.kind === "chat") return { ...each, messages: [...each.messages.slice(0, -1), answer] };
       const before = each.text.length - (each.continuation?.content.length ?? 0);
       return { ...each, text: each.text.slice(0, before) + answer.content, continuation: answer };
     });
-    stream.shownAt = Date.now();
+    // Long answers take long to show: they are shown less often, so that the page can still be used.
+    window.setTimeout(() => (stream.cost = Date.now() - stream.shownAt));
   }
 
   private announce(text: string): void {

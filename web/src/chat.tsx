@@ -139,13 +139,16 @@ function Thought({ message, streaming }: { message: Message; streaming: boolean 
   );
 }
 
+/** The statuses with which a server may say that its model cannot chat. */
+const mayWantText = new Set([400, 404, 422, 501]);
+
 /** Why an answer ended, unless the model ended it. */
 function Ending({ app, message }: { app: App; message: Message }) {
   if (message.error)
     return (
       <div class="error">
         <p>{message.error}</p>
-        {!message.content && !message.thought && (
+        {message.status !== undefined && mayWantText.has(message.status) && (
           <button type="button" class="link" onClick={() => app.completeInstead()}>
             Let the model continue the text instead
           </button>

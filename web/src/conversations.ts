@@ -26,6 +26,8 @@ export interface Message {
   finish?: string;
   /** What went wrong, in the server's words. */
   error?: string;
+  /** The HTTP status of the refusal; 0 if there was no answer. */
+  status?: number;
   startedAt?: number;
   firstAt?: number;
   lastAt?: number;
@@ -116,7 +118,7 @@ function readMessage(stored: unknown): Message | undefined {
   if (role !== "user" && role !== "assistant") return undefined;
   const message: Message = { role, content: text(from["content"]) };
   for (const name of ["thought", "finish", "error"] as const) if (text(from[name])) message[name] = text(from[name]);
-  for (const name of ["thoughtUntil", "startedAt", "firstAt", "lastAt"] as const) {
+  for (const name of ["thoughtUntil", "status", "startedAt", "firstAt", "lastAt"] as const) {
     const value = number(from[name]);
     if (value !== undefined) message[name] = value;
   }
@@ -132,7 +134,7 @@ function readMessage(stored: unknown): Message | undefined {
 
 /** A title from the beginning of a text. */
 export function titleOf(content: string, otherwise: string): string {
-  const line = content.trim().split(/\n/, 1)[0]!.replace(/\s+/g, " ");
+  const line = content.trim().split(/\n/, 1)[0]!.replace(/\s+/g, " ").trim();
   const characters = Array.from(line);
   return characters.length > 60 ? characters.slice(0, 59).join("").trimEnd() + "…" : line || otherwise;
 }

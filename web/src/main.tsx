@@ -19,9 +19,13 @@ function Page({ app }: { app: App }) {
   }, [title]);
   useEffect(() => {
     if (!menuOpen) return;
+    document.querySelector<HTMLElement>("#sidebar button")?.focus();
     const close = (event: KeyboardEvent) => event.key === "Escape" && setMenuOpen(false);
     window.addEventListener("keydown", close);
-    return () => window.removeEventListener("keydown", close);
+    return () => {
+      window.removeEventListener("keydown", close);
+      document.querySelector<HTMLElement>(".bar .menu")?.focus();
+    };
   }, [menuOpen]);
   return (
     <div class={menuOpen ? "page menu-open" : "page"}>

@@ -21,10 +21,10 @@ export type Name = "temperature" | "top_p" | "top_k" | "min_p" | "max_tokens" | 
 
 export const settings: readonly Setting[] = [
   { name: "temperature", label: "Temperature", hint: "0: always the likeliest token", min: 0, max: 2, step: "any" },
-  { name: "top_p", label: "Top p", hint: "the likeliest tokens with this sum", min: 0, max: 1, step: "any" },
+  { name: "top_p", label: "Top p", hint: "the likeliest tokens that make up this share", min: 0, max: 1, step: "any" },
   { name: "top_k", label: "Top k", hint: "this many tokens; −1: all", min: -1, max: 1e6, step: 1 },
-  { name: "min_p", label: "Min p", hint: "at least this part of the likeliest", min: 0, max: 1, step: "any" },
-  { name: "max_tokens", label: "Most tokens", hint: "length of an answer", min: 1, max: 1e7, step: 1 },
+  { name: "min_p", label: "Min p", hint: "this share of the likeliest one at least", min: 0, max: 1, step: "any" },
+  { name: "max_tokens", label: "Most tokens", hint: "the answer is cut off there", min: 1, max: 1e7, step: 1 },
   { name: "seed", label: "Seed", hint: "the same seed, the same answer", min: 0, max: 2 ** 53 - 1, step: 1 },
 ];
 

@@ -20,7 +20,7 @@ export function TextPage({ app, conversation }: { app: App; conversation: Conver
         ref={ref}
         id="message"
         aria-label="Text"
-        placeholder="Begin a text here; the model continues it."
+        placeholder="Begin a text here; the model continues it. Ctrl+Enter: continue."
         value={text}
         readOnly={streaming}
         onInput={(event) => app.changeText(event.currentTarget.value)}

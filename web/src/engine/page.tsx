@@ -74,11 +74,11 @@ function EngineView({ state, history }: { state: EngineState; history: RateHisto
         ].join(" · ")}
       </p>
       <dl class="figures">
-        <Figure name="running" value={whole(requests.running)} more={`of at most ${whole(state.mostRunning)}`} />
-        <Figure name="waiting" value={whole(requests.waiting)} more={`${whole(requests.waitingTokens)} tokens`} />
-        <Figure name="finished" value={whole(requests.finished)} more={`${whole(requests.preemptions)} preempted`} />
-        <Figure name="generated" value={whole(tokens.generated)} more={`prompts ${whole(tokens.prompt)}`} />
-        <Figure name="from the cache" value={whole(tokens.cached)} more={share(tokens.cached, tokens.prompt)} />
+        <Figure name="Running" value={whole(requests.running)} more={`of at most ${whole(state.mostRunning)}`} />
+        <Figure name="Waiting" value={whole(requests.waiting)} more={`${whole(requests.waitingTokens)} tokens`} />
+        <Figure name="Finished" value={whole(requests.finished)} more={`${whole(requests.preemptions)} preempted`} />
+        <Figure name="Generated" value={whole(tokens.generated)} more={`tokens; prompts ${whole(tokens.prompt)}`} />
+        <Figure name="From the cache" value={whole(tokens.cached)} more={share(tokens.cached, tokens.prompt)} />
       </dl>
       <section aria-labelledby="cache-title">
         <h2 id="cache-title">Blocks of the cache</h2>

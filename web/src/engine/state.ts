@@ -44,7 +44,7 @@ export function readEngine(answer: unknown): EngineState {
 }
 
 /** How the grid tells blocks apart, in the order of its legend. */
-export const levels = ["free", "kept", "1 sequence", "2", "3–4", "5 or more"] as const;
+export const levels = ["free", "kept prefix", "1 sequence", "2", "3–4", "5 or more"] as const;
 
 /** The level of a block, an index of `levels`. */
 export function levelOf(users: number): number {

@@ -23,6 +23,8 @@ const mostNested = 16;
 /** How far back a mark looks for its opener, among the open ones, and how long an address or a formula may be. */
 const mostOpen = 32;
 const longestSpan = 2048;
+/** CommonMark's limit for addresses. */
+const mostParentheses = 32;
 
 const entities = new Map(
   Object.entries({
@@ -316,8 +318,8 @@ function readTarget(text: string, from: number): { address: string; end: number 
   let address = angle?.[1] ?? "";
   if (!angle) {
     let open = 0;
-    while (end < part.length && !/\s/.test(part[end]!) && !(part[end] === ")" && open === 0)) {
-      if (part[end] === "(") open++;
+    while (end < part.length && part[end]! > " " && !(part[end] === ")" && open === 0)) {
+      if (part[end] === "(" && ++open > mostParentheses) return undefined;
       if (part[end] === ")") open--;
       end++;
     }
