@@ -237,6 +237,10 @@ const std::string &Executor::level() const { return state->level; }
 const ArtifactInfo &Executor::info() const { return state->info; }
 int64_t Executor::tokenBudget() const { return state->info.tokenBudget; }
 int64_t Executor::maxLogitRows() const { return state->info.maxLogitRows; }
+void Executor::forEach(int64_t count, const std::function<void(int64_t)> &fn) {
+  state->team->forEach(count, fn);
+}
+
 int64_t Executor::contextLength() const { return state->cache->getMaxSeqLen(); }
 int64_t Executor::threads() const { return state->team->size(); }
 const std::vector<std::vector<int>> &Executor::processors() const {

@@ -193,6 +193,8 @@ public:
   /// Workers of the next run; periodically tries one more than the last good
   /// number.
   int64_t next() { return now < max && pause-- <= 0 ? now + 1 : now; }
+  /// The last good number.
+  int64_t current() const { return now; }
   void finished(int64_t workers, bool isContended) {
     isContended &= workers > 1;
     if (workers > now) {
@@ -469,6 +471,17 @@ void WorkerTeam::runJob(void (*job)(void *, int64_t), void *data,
   state->data = data;
   state->run(workers);
   state->contention->finished(workers, state->wasContended);
+}
+
+/// Runs a job of `count` independent parts.
+void WorkerTeam::runPart(void (*job)(void *, int64_t), void *data,
+                         int64_t count) {
+  const int64_t workers = std::min(count, state->contention->current());
+  if (workers <= 1)
+    return job(data, 0);
+  state->job = job;
+  state->data = data;
+  state->run(workers);
 }
 
 void WorkerTeam::barrier(int64_t worker) {

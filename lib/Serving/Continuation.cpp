@@ -9,6 +9,7 @@
 #include "Continuation.h"
 
 #include <algorithm>
+#include <string>
 
 namespace llmir {
 
@@ -30,6 +31,18 @@ Continuation::Continuation(std::shared_ptr<const AcceptedRequest> request,
     for (int64_t end : modelEnds)
       ends.push_back(static_cast<int32_t>(end));
   std::sort(ends.begin(), ends.end());
+  allowed = accepted->request.allowedTokens;
+  std::sort(allowed.begin(), allowed.end());
+  allowed.erase(std::unique(allowed.begin(), allowed.end()), allowed.end());
+}
+
+int64_t Continuation::firstRow() const {
+  // A fork gets the prompt's logits from the first continuation, which alone
+  // reports them.
+  const bool needsPrompt =
+      request().promptLogprobs && index == 0 && generatedTokens() == 0;
+  return needsPrompt ? static_cast<int64_t>(promptLogprobs.size())
+                     : numTokens() - 1;
 }
 
 SchedulableSequence Continuation::schedulable(const PagedKVCache &cache) const {
@@ -38,48 +51,99 @@ SchedulableSequence Continuation::schedulable(const PagedKVCache &cache) const {
   result.arrival = sequence;
   result.isRunning = isRunning;
   result.tokens = numTokens();
+  result.rows = numTokens() - firstRow();
   if (isRunning) {
     result.computed = computed;
     result.ownBlocks = cache.numOwnBlocks(sequence);
     result.copiesLastBlock = cache.copiesLastBlock(sequence);
     return result;
   }
-  // The last token is computed in any case: its logits are needed.
+  // Tokens whose logits are needed are computed in any case.
   const auto prefix = cache.lookUp(
-      Span<const int32_t>(tokens.data(), tokens.size() - 1), request().salt);
+      Span<const int32_t>(tokens.data(), static_cast<size_t>(firstRow())),
+      request().salt);
   result.computed = prefix.tokens;
   result.idleBlocks = prefix.idleBlocks;
   return result;
 }
 
-std::optional<FinishReason> Continuation::addToken(Span<const float> logits,
-                                                   int64_t contextLength) {
+Status Continuation::takeLogits(int64_t position, Span<const float> logits,
+                                int64_t contextLength) {
+  if (hasNaN(logits))
+    return Status(StatusCode::Internal,
+                  "the logits after token " + std::to_string(position + 1) +
+                      " contain NaN",
+                  "check the model with 'llmir perplexity'");
+  const auto next = static_cast<size_t>(position) + 1;
+  if (next >= request().prompt.size())
+    return addToken(logits, contextLength);
+  // Another thread may be adding a token now.
+  promptLogprobs[next - 1] = computeLogprobs(logits, request().prompt[next],
+                                             *request().promptLogprobs);
+  return Status::ok();
+}
+
+/// The tokens that must not come next.
+std::vector<int32_t> Continuation::forbiddenTokens() const {
+  std::vector<int32_t> forbidden;
+  if (generatedTokens() < request().minTokens)
+    forbidden = ends;
+  for (const std::vector<int32_t> &word : request().badWords) {
+    const auto before = static_cast<int64_t>(word.size()) - 1;
+    if (before <= generatedTokens() &&
+        std::equal(word.begin(), word.end() - 1, tokens.end() - before))
+      forbidden.push_back(word.back());
+  }
+  return forbidden;
+}
+
+Status Continuation::addToken(Span<const float> logits, int64_t contextLength) {
   const bool mayEnd = generatedTokens() >= request().minTokens;
-  const int32_t token =
-      sampler.sample(logits, mayEnd ? Span<const int32_t>() : ends);
+  const std::vector<int32_t> forbidden = forbiddenTokens();
+  const int32_t token = sampler.sample(logits, {forbidden, allowed});
+  const bool isForbidden =
+      std::find(forbidden.begin(), forbidden.end(), token) != forbidden.end();
+  if (isForbidden ||
+      (!allowed.empty() &&
+       !std::binary_search(allowed.begin(), allowed.end(), token)))
+    return Status(StatusCode::InvalidArgument,
+                  "no token may follow token " + std::to_string(numTokens()),
+                  "allow more tokens, or use fewer bad words or a smaller "
+                  "minimum of tokens");
+  if (request().logprobs)
+    lastLogprobs = computeLogprobs(logits, token, *request().logprobs);
   tokens.push_back(token);
   if (mayEnd && std::binary_search(ends.begin(), ends.end(), token))
-    return FinishReason::Stop;
-  if (generatedTokens() == request().maxTokens || numTokens() > contextLength)
-    return FinishReason::Length;
-  return std::nullopt;
+    end = FinishReason::Stop;
+  else if (generatedTokens() == request().maxTokens ||
+           numTokens() > contextLength)
+    end = FinishReason::Length;
+  return Status::ok();
 }
 
 void Continuation::reportAs(int64_t index, int64_t newTokens,
                             std::optional<FinishReason> reason,
-                            const Status &failure) const {
+                            const Status &failure) {
   RequestUpdate update;
   update.request = accepted->id;
   update.index = index;
   update.tokens = Span<const int32_t>(
       tokens.data() + (tokens.size() - static_cast<size_t>(newTokens)),
       static_cast<size_t>(newTokens));
+  if (request().logprobs)
+    update.logprobs = Span<const TokenLogprobs>(&lastLogprobs,
+                                                static_cast<size_t>(newTokens));
+  if (newTokens > 0) // They are complete before the first token.
+    update.promptLogprobs = promptLogprobs;
   update.finishReason = reason;
   update.failure = failure;
   update.promptTokens = promptTokens();
   update.cachedTokens = cachedTokens.value_or(0);
   update.generatedTokens = generatedTokens();
+  update.startTime = startTime;
   accepted->callback(update);
+  if (newTokens > 0)
+    promptLogprobs = {};
 }
 
 } // namespace llmir

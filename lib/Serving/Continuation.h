@@ -47,20 +47,28 @@ struct Continuation {
   /// As the scheduler sees it. `cache` has its prefix or its blocks.
   SchedulableSequence schedulable(const PagedKVCache &cache) const;
 
-  /// Chooses and adds the next token. Returns why it is the last one, if it is;
-  /// `contextLength` bounds the tokens in the cache.
-  std::optional<FinishReason> addToken(Span<const float> logits,
-                                       int64_t contextLength);
+  /// The first token whose logits are needed: the last one, or one of the
+  /// prompt whose successor has no log probability yet.
+  int64_t firstRow() const;
 
-  /// Reports the last `newTokens` tokens, and the end if there is a reason.
+  /// Takes the logits of token `position`, which is at least firstRow(): the
+  /// log probability of the prompt's next token, or the next token, which is
+  /// chosen and added; `end` is then why it is the last one, if it is.
+  /// `contextLength` bounds the tokens in the cache. `promptLogprobs` has room
+  /// for the result, so that several threads may take rows of one prompt. Fails
+  /// with Internal for NaN, and with InvalidArgument if no token is allowed.
+  Status takeLogits(int64_t position, Span<const float> logits,
+                    int64_t contextLength);
+
+  /// Reports the last `newTokens` tokens, 0 or 1, and the end if there is a
+  /// reason.
   void report(int64_t newTokens, std::optional<FinishReason> reason,
-              const Status &failure = Status::ok()) const {
+              const Status &failure = Status::ok()) {
     reportAs(index, newTokens, reason, failure);
   }
   /// The same for another index: that of a fork that was never made.
   void reportAs(int64_t index, int64_t newTokens,
-                std::optional<FinishReason> reason,
-                const Status &failure) const;
+                std::optional<FinishReason> reason, const Status &failure);
 
   std::shared_ptr<const AcceptedRequest> accepted;
   int64_t index;
@@ -72,8 +80,18 @@ struct Continuation {
   bool hasFinished = false;
   int64_t sharedTokens = 0;            ///< Offered to other sequences.
   std::optional<int64_t> cachedTokens; ///< Of the prompt, at the first start.
+  std::optional<std::chrono::steady_clock::time_point> startTime;
   std::vector<int32_t> ends;           ///< Tokens that end it; ascending.
+  std::vector<int32_t> allowed;        ///< If not empty; ascending.
   Sampler sampler;
+  std::optional<FinishReason> end; ///< Set by takeLogits().
+  TokenLogprobs lastLogprobs;      ///< Of the last token, if requested.
+  /// Of the prompt's tokens from the second on; until they have been reported.
+  std::vector<TokenLogprobs> promptLogprobs;
+
+private:
+  Status addToken(Span<const float> logits, int64_t contextLength);
+  std::vector<int32_t> forbiddenTokens() const;
 };
 
 } // namespace llmir

@@ -8,6 +8,7 @@
 
 #include "llmir/Serving/Engine.h"
 #include "Continuation.h"
+#include "RequestChecks.h"
 #include "llmir/Serving/Scheduler.h"
 
 #include <algorithm>
@@ -28,8 +29,16 @@ using ContinuationPtr = std::unique_ptr<Continuation>;
 static constexpr size_t waitingToConsider = 16;
 
 namespace {
+/// The logits of a token of a continuation.
+struct LogitsRow {
+  Continuation *continuation;
+  int64_t position; ///< Of the token.
+  Span<const float> logits;
+  Status failure = Status::ok();
+};
+
 struct Cancellation {
-  RequestId request;
+  std::optional<RequestId> request; ///< Without one, all requests.
   std::optional<int64_t> index; ///< Without one, all continuations.
 };
 } // namespace
@@ -39,7 +48,7 @@ struct Engine::State {
 
   //===--- Any thread, with the mutex ----------------------------------------//
   mutable std::mutex mutex;
-  std::condition_variable wakesThread, wakesDrain;
+  std::condition_variable wakesThread, wakesDrain, wakesObservers;
   std::deque<std::shared_ptr<const AcceptedRequest>> inbox;
   std::vector<Cancellation> cancelled;
   /// Requests that were accepted and have not been started, and tokens of their
@@ -48,6 +57,9 @@ struct Engine::State {
   bool isClosed = false, isEnding = false, isIdle = true;
   RequestId nextRequest = 1;
   EngineStatistics published;
+  /// Those who wait for uses of blocks; they get those of a later publication.
+  int64_t observers = 0, publications = 0;
+  std::vector<int32_t> publishedUses;
 
   Status checkQueue(const Request &request) const;
 
@@ -82,8 +94,11 @@ struct Engine::State {
                            int64_t count) const;
   void compute(const std::vector<std::pair<Continuation *, int64_t>> &parts);
   void share(Continuation &continuation);
-  void fork(Continuation &leader, Span<const float> logits);
-  void advance(Continuation &continuation, Span<const float> logits);
+  void addRow(Continuation &continuation, int64_t position,
+              Span<const float> logits, std::vector<LogitsRow> &taken);
+  void takeLogits(std::vector<LogitsRow> &taken);
+  void fork(Continuation &leader, Span<const float> logits,
+            std::vector<LogitsRow> &taken);
   void publish();
 };
 
@@ -96,6 +111,7 @@ Engine::State::State(std::unique_ptr<Executor> given,
     : executor(std::move(given)), options(options) {
   const PagedKVCache &cache = executor->cache();
   limits.tokensPerStep = executor->tokenBudget();
+  limits.logitRows = executor->maxLogitRows();
   limits.blockSize = cache.getBlockSize();
   limits.promptTokensBesideDecoding = options.promptTokensBesideDecoding;
   limits.runningSequences =
@@ -110,48 +126,10 @@ Engine::State::State(std::unique_ptr<Executor> given,
                            cache.blocks().numBlocks() * limits.blockSize);
 }
 
-static Status refuse(const std::string &cause, const std::string &advice) {
-  return Status(StatusCode::InvalidArgument, cause, advice);
-}
-
 Status Engine::State::checkRequest(const Request &request) const {
-  LLMIR_RETURN_IF_ERROR(validateSamplingParams(request.sampling));
-  if (request.prompt.empty())
-    return refuse("the prompt has no tokens", "give at least one token");
-  const int64_t vocabulary = executor->info().vocabSize;
-  for (int32_t token : request.prompt)
-    if (token < 0 || token >= vocabulary)
-      return refuse("token id " + std::to_string(token) +
-                        " is not in the vocabulary of " +
-                        std::to_string(vocabulary),
-                    "use ids from 0 to " + std::to_string(vocabulary - 1));
-  const auto length = static_cast<int64_t>(request.prompt.size());
-  if (length > contextLength)
-    return Status(StatusCode::OutOfRange,
-                  "the prompt has " + std::to_string(length) +
-                      " tokens; the context is " +
-                      std::to_string(contextLength),
-                  "shorten the prompt, or use a larger context");
-  for (int32_t token : request.stopTokens)
-    if (token < 0 || token >= vocabulary)
-      return refuse("stop token " + std::to_string(token) +
-                        " is not in the vocabulary of " +
-                        std::to_string(vocabulary),
-                    "use ids from 0 to " + std::to_string(vocabulary - 1));
-  if (request.count < 1 || request.count > limits.runningSequences)
-    return refuse(
-        "the number of continuations is " + std::to_string(request.count),
-        "give a number from 1 to " + std::to_string(limits.runningSequences));
-  if (request.maxTokens < -1 || request.maxTokens == 0)
-    return refuse("the number of tokens to generate is " +
-                      std::to_string(request.maxTokens),
-                  "give a number from 1, or -1 for no limit");
-  if (request.minTokens < 0 ||
-      (request.maxTokens > 0 && request.minTokens > request.maxTokens))
-    return refuse("minTokens is " + std::to_string(request.minTokens) +
-                      ", but maxTokens is " + std::to_string(request.maxTokens),
-                  "give a number from 0 to the greatest number of tokens");
-  return Status::ok();
+  return llmir::checkRequest(request,
+                             {executor->info().vocabSize, contextLength,
+                              /*continuations=*/limits.runningSequences});
 }
 
 Status Engine::State::checkQueue(const Request &request) const {
@@ -173,21 +151,21 @@ Expected<std::unique_ptr<Engine>>
 Engine::create(std::unique_ptr<Executor> executor,
                const EngineOptions &options) {
   if (!executor)
-    return refuse("the executor is null", "create one first");
+    return refuseRequest("the executor is null", "create one first");
   if (executor->info().pooling != Pooling::None)
-    return refuse("'" + executor->info().modelName +
-                      "' is an embedding model, which generates no text",
-                  "use an Embedder");
+    return refuseRequest("'" + executor->info().modelName +
+                             "' is an embedding model, which generates no text",
+                         "use an Embedder");
   if (options.maxWaitingRequests < 1 || options.maxWaitingTokens < 1)
-    return refuse(
+    return refuseRequest(
         "maxWaitingRequests is " + std::to_string(options.maxWaitingRequests) +
             ", maxWaitingTokens is " + std::to_string(options.maxWaitingTokens),
         "give positive numbers");
   if (options.maxRunning < 0 || options.promptTokensBesideDecoding < 0)
-    return refuse("maxRunning is " + std::to_string(options.maxRunning) +
-                      ", promptTokensBesideDecoding is " +
-                      std::to_string(options.promptTokensBesideDecoding),
-                  "give numbers from 0");
+    return refuseRequest("maxRunning is " + std::to_string(options.maxRunning) +
+                             ", promptTokensBesideDecoding is " +
+                             std::to_string(options.promptTokensBesideDecoding),
+                         "give numbers from 0");
   auto state = std::make_unique<State>(std::move(executor), options);
   LLMIR_RETURN_IF_ERROR(state->startThread());
   return std::unique_ptr<Engine>(new Engine(std::move(state)));
@@ -224,7 +202,7 @@ Engine::~Engine() {
 
 Expected<RequestId> Engine::submit(Request request, RequestCallback callback) {
   if (!callback)
-    return refuse("the request has no callback", "give a function");
+    return refuseRequest("the request has no callback", "give a function");
   LLMIR_RETURN_IF_ERROR(state->checkRequest(request));
   auto accepted = std::make_shared<AcceptedRequest>();
   RequestId id = 0;
@@ -249,6 +227,13 @@ void Engine::cancel(RequestId request, std::optional<int64_t> index) {
     state->cancelled.push_back({request, index});
 }
 
+void Engine::cancelAll() {
+  std::lock_guard<std::mutex> lock(state->mutex);
+  state->isClosed = true;
+  if (!state->isIdle)
+    state->cancelled.push_back({std::nullopt, std::nullopt});
+}
+
 void Engine::drain() {
   std::unique_lock<std::mutex> lock(state->mutex);
   state->isClosed = true;
@@ -258,6 +243,16 @@ void Engine::drain() {
 EngineStatistics Engine::statistics() const {
   std::lock_guard<std::mutex> lock(state->mutex);
   return state->published;
+}
+
+std::vector<int32_t> Engine::blockUses() const {
+  std::unique_lock<std::mutex> lock(state->mutex);
+  ++state->observers;
+  const int64_t before = state->publications;
+  state->wakesThread.notify_one();
+  state->wakesObservers.wait(
+      lock, [&] { return state->publications != before; });
+  return state->publishedUses;
 }
 
 const ArtifactInfo &Engine::info() const { return state->executor->info(); }
@@ -291,7 +286,8 @@ bool Engine::State::receive() {
       isIdle = true;
       cancelled.clear();
       wakesDrain.notify_all();
-      wakesThread.wait(lock, [&] { return isEnding || !inbox.empty(); });
+      wakesThread.wait(
+          lock, [&] { return isEnding || observers > 0 || !inbox.empty(); });
     }
     for (; !inbox.empty(); inbox.pop_front())
       continuations.push_back(std::make_unique<Continuation>(
@@ -313,9 +309,16 @@ void Engine::State::publish() {
     if (!continuation->isRunning)
       counts.waitingTokens += continuation->promptTokens();
   }
-  counts.cache = executor->cache().statistics();
+  const PagedKVCache &cache = executor->cache();
+  counts.cache = cache.statistics();
   std::lock_guard<std::mutex> lock(mutex);
   published = counts;
+  if (observers == 0)
+    return;
+  publishedUses = cache.blockUses();
+  observers = 0;
+  ++publications;
+  wakesObservers.notify_all();
 }
 
 //===----------------------------------------------------------------------===//
@@ -361,7 +364,8 @@ void Engine::State::expire(const std::vector<Cancellation> &unwanted) {
   for (const ContinuationPtr &continuation : continuations) {
     const bool isUnwanted = std::any_of(
         unwanted.begin(), unwanted.end(), [&](const Cancellation &each) {
-          return each.request == continuation->accepted->id &&
+          return each.request.value_or(continuation->accepted->id) ==
+                     continuation->accepted->id &&
                  each.index.value_or(continuation->index) ==
                      continuation->index;
         });
@@ -439,10 +443,10 @@ void Engine::State::runNextStep() {
 /// Creates the sequence in the cache. A failure, which the plan should have
 /// excluded, ends the continuation.
 void Engine::State::start(Continuation &continuation) {
-  const std::vector<int32_t> &tokens = continuation.tokens;
   Expected<int64_t> cached = executor->cache().createSequence(
       continuation.sequence,
-      Span<const int32_t>(tokens.data(), tokens.size() - 1),
+      Span<const int32_t>(continuation.tokens.data(),
+                          static_cast<size_t>(continuation.firstRow())),
       continuation.request().salt);
   if (!cached) {
     finish(continuation, FinishReason::Error, 0, cached.status());
@@ -453,6 +457,7 @@ void Engine::State::start(Continuation &continuation) {
   if (!continuation.cachedTokens) {
     leaveQueue(continuation);
     continuation.cachedTokens = *cached;
+    continuation.startTime = Clock::now();
   }
 }
 
@@ -471,19 +476,34 @@ int64_t Engine::State::wholeBlocksFirst(const Continuation &continuation,
 void Engine::State::compute(
     const std::vector<std::pair<Continuation *, int64_t>> &parts) {
   std::vector<SequenceStep> batch;
+  int64_t numTokens = 0;
+  std::vector<std::vector<int32_t>> rows;
+  rows.reserve(parts.size());
   for (const auto &[continuation, count] : parts) {
+    numTokens += count;
     SequenceStep step;
     step.sequence = continuation->sequence;
     step.tokens = Span<const int32_t>(continuation->tokens.data() +
                                           continuation->computed,
                                       static_cast<size_t>(count));
-    const bool isLast =
-        continuation->computed + count == continuation->numTokens();
-    step.want = isLast ? WantLogits::Last : WantLogits::None;
+    std::vector<int32_t> &listed = rows.emplace_back();
+    for (int64_t row = std::max<int64_t>(
+             continuation->firstRow() - continuation->computed, 0);
+         row < count; ++row)
+      listed.push_back(static_cast<int32_t>(row));
+    step.want = WantLogits::Listed;
+    step.rows = listed;
     batch.push_back(step);
   }
+  const Clock::time_point begin = Clock::now();
   Expected<StepLogits> logits = executor->step(batch);
   ++counts.steps;
+  if (options.onStep)
+    options.onStep({std::chrono::duration<double, std::milli>(Clock::now() -
+                                                              begin)
+                        .count(),
+                    numTokens, static_cast<int64_t>(batch.size())});
+  std::vector<LogitsRow> taken;
   int64_t row = 0;
   for (size_t i = 0; i < parts.size(); ++i) {
     Continuation &continuation = *parts[i].first;
@@ -491,16 +511,53 @@ void Engine::State::compute(
       finish(continuation, FinishReason::Error, 0, logits.status());
       continue;
     }
+    const int64_t before = continuation.computed;
     continuation.computed += parts[i].second;
     share(continuation);
     if (continuation.generatedTokens() == 0)
       counts.promptTokens += parts[i].second;
-    if (batch[i].want == WantLogits::None)
-      continue;
-    const Span<const float> values = logits->row(row++);
+    for (int32_t listed : rows[i])
+      addRow(continuation, before + listed, logits->row(row++), taken);
+  }
+  takeLogits(taken);
+}
+
+/// Adds a row of logits to those that are taken, for the continuation and for
+/// its forks.
+void Engine::State::addRow(Continuation &continuation, int64_t position,
+                           Span<const float> logits,
+                           std::vector<LogitsRow> &taken) {
+  if (position + 1 == continuation.numTokens()) {
     if (continuation.leads())
-      fork(continuation, values);
-    advance(continuation, values);
+      fork(continuation, logits, taken);
+  } else {
+    continuation.promptLogprobs.resize(static_cast<size_t>(position) + 1);
+  }
+  taken.push_back({&continuation, position, logits});
+}
+
+/// Chooses tokens, all at once, and reports them, one after the other.
+void Engine::State::takeLogits(std::vector<LogitsRow> &taken) {
+  executor->forEach(static_cast<int64_t>(taken.size()), [&](int64_t index) {
+    LogitsRow &row = taken[static_cast<size_t>(index)];
+    row.failure =
+        row.continuation->takeLogits(row.position, row.logits, contextLength);
+  });
+  for (const LogitsRow &row : taken) {
+    Continuation &continuation = *row.continuation;
+    if (continuation.hasFinished)
+      continue;
+    if (!row.failure) {
+      finish(continuation, FinishReason::Error, 0, row.failure);
+      continue;
+    }
+    if (row.position < continuation.promptTokens() - 1)
+      continue; // Is reported with the first token.
+    ++counts.generatedTokens;
+    if (continuation.end)
+      finish(continuation, *continuation.end, 1);
+    else
+      continuation.report(1, std::nullopt);
   }
 }
 
@@ -522,7 +579,8 @@ void Engine::State::share(Continuation &continuation) {
 /// Creates the other continuations of a request whose prompt has been computed;
 /// they choose their first tokens from the same logits. Where the cache has no
 /// room for a fork, the continuation computes the prompt itself later.
-void Engine::State::fork(Continuation &leader, Span<const float> logits) {
+void Engine::State::fork(Continuation &leader, Span<const float> logits,
+                         std::vector<LogitsRow> &taken) {
   leader.hasForked = true;
   auto running = std::count_if(
       continuations.begin(), continuations.end(),
@@ -532,6 +590,7 @@ void Engine::State::fork(Continuation &leader, Span<const float> logits) {
         leader.accepted, index, nextSequence++, executor->info().eosTokens));
     Continuation &added = *continuations.back();
     added.cachedTokens = leader.cachedTokens;
+    added.startTime = leader.startTime;
     if (running == limits.runningSequences ||
         !executor->cache().fork(leader.sequence, added.sequence))
       continue;
@@ -539,28 +598,8 @@ void Engine::State::fork(Continuation &leader, Span<const float> logits) {
     added.isRunning = true;
     added.computed = leader.computed;
     added.sharedTokens = leader.sharedTokens;
-    advance(added, logits);
+    taken.push_back({&added, added.numTokens() - 1, logits});
   }
-}
-
-/// Adds the token that follows from the logits, and reports it.
-void Engine::State::advance(Continuation &continuation,
-                            Span<const float> logits) {
-  if (hasNaN(logits)) {
-    finish(continuation, FinishReason::Error, 0,
-           Status(StatusCode::Internal,
-                  "the logits after token " +
-                      std::to_string(continuation.numTokens()) + " contain NaN",
-                  "check the model with 'llmir perplexity'"));
-    return;
-  }
-  const std::optional<FinishReason> reason =
-      continuation.addToken(logits, contextLength);
-  ++counts.generatedTokens;
-  if (reason)
-    finish(continuation, *reason, 1);
-  else
-    continuation.report(1, std::nullopt);
 }
 
 } // namespace llmir

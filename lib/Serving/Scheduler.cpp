@@ -18,7 +18,7 @@ public:
   Planner(Span<const SchedulableSequence> sequences,
           const SchedulerLimits &limits, int64_t availableBlocks)
       : sequences(sequences), limits(limits), available(availableBlocks),
-        tokensLeft(limits.tokensPerStep) {}
+        tokensLeft(limits.tokensPerStep), rowsLeft(limits.logitRows) {}
 
   StepPlan plan();
 
@@ -33,6 +33,20 @@ private:
     return blocksFor(sequence.computed + tokens) -
            blocksFor(sequence.computed) + sequence.copiesLastBlock;
   }
+  /// Tokens before the first one whose row of logits is needed.
+  int64_t tokensWithoutRow(const SchedulableSequence &sequence) const {
+    return std::max<int64_t>(
+        sequence.tokens - sequence.rows - sequence.computed, 0);
+  }
+  int64_t rowsOf(const SchedulableSequence &sequence, int64_t tokens) const {
+    return std::max<int64_t>(tokens - tokensWithoutRow(sequence), 0);
+  }
+  /// The next tokens, as many as there are rows for.
+  int64_t tokensWithinRows(const SchedulableSequence &sequence) const {
+    return std::min(sequence.tokens - sequence.computed,
+                    tokensWithoutRow(sequence) + rowsLeft);
+  }
+  void add(int64_t index, int64_t tokens);
   bool precedes(int64_t a, int64_t b) const;
   bool isBetterVictim(int64_t a, int64_t b) const;
   bool makeRoom(size_t place, int64_t blocks);
@@ -43,7 +57,7 @@ private:
 
   Span<const SchedulableSequence> sequences;
   const SchedulerLimits &limits;
-  int64_t available, tokensLeft;
+  int64_t available, tokensLeft, rowsLeft;
   /// Tokens of prompts that this step may still compute.
   int64_t promptTokensLeft = 0;
   /// Sequences in the order of service; those that run and are not yet part of
@@ -96,21 +110,27 @@ void Planner::schedule(size_t place, int64_t tokens) {
   if (tokens < 1 || !makeRoom(place, growth(sequence, tokens)))
     return;
   available -= growth(sequence, tokens);
-  tokensLeft -= tokens;
   isSettled[place] = true;
-  result.parts.push_back({running[place], tokens});
+  add(running[place], tokens);
+}
+
+void Planner::add(int64_t index, int64_t tokens) {
+  tokensLeft -= tokens;
+  rowsLeft -= rowsOf(at(index), tokens);
+  result.parts.push_back({index, tokens});
 }
 
 void Planner::continueRunning(bool decoding) {
   for (size_t place = 0; place < running.size(); ++place) {
-    const int64_t missing =
-        at(running[place]).tokens - at(running[place]).computed;
-    if (isSettled[place] || (missing == 1) != decoding)
+    const SchedulableSequence &sequence = at(running[place]);
+    const bool decodes = sequence.tokens - sequence.computed == 1;
+    if (isSettled[place] || decodes != decoding)
       continue;
     const int64_t before = tokensLeft;
-    schedule(place, std::min(missing, decoding ? tokensLeft
-                                               : std::min(tokensLeft,
-                                                          promptTokensLeft)));
+    schedule(place,
+             std::min(tokensWithinRows(sequence),
+                      decoding ? tokensLeft
+                               : std::min(tokensLeft, promptTokensLeft)));
     promptTokensLeft -= decoding ? 0 : before - tokensLeft;
   }
 }
@@ -141,14 +161,13 @@ void Planner::startWaiting() {
         result.tooLarge.push_back(index);
       return;
     }
-    const int64_t tokens = std::min(
-        {sequence.tokens - sequence.computed, tokensLeft, promptTokensLeft});
+    const int64_t tokens =
+        std::min({tokensWithinRows(sequence), tokensLeft, promptTokensLeft});
     if (tokens < 1 || numRunning == limits.runningSequences)
       return;
     result.started.push_back(index);
-    result.parts.push_back({index, tokens});
+    add(index, tokens);
     available -= needed;
-    tokensLeft -= tokens;
     promptTokensLeft -= tokens;
     ++numRunning;
   }

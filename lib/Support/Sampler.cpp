@@ -7,10 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Support/Sampler.h"
+#include "BestTokens.h"
+#include "SoftmaxMass.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <sstream>
 
@@ -45,6 +46,9 @@ Status validateSamplingParams(const SamplingParams &params) {
     return outOfRange("top-p", params.topP, "give a number from 0 to 1");
   if (!(params.minP >= 0 && params.minP <= 1))
     return outOfRange("min-p", params.minP, "give a number from 0 to 1");
+  if (!(params.typicalP > 0 && params.typicalP <= 1))
+    return outOfRange("typical-p", params.typicalP,
+                      "give a number above 0, up to 1 for all tokens");
   if (!(params.repetitionPenalty >= 1e-6 && params.repetitionPenalty <= 1e6))
     return outOfRange("repetition penalty", params.repetitionPenalty,
                       "give a number from 0.000001 to 1000000, 1 for none");
@@ -102,6 +106,12 @@ int32_t Sampler::argmax(Span<const float> logits) {
              : static_cast<int32_t>(found - logits.begin());
 }
 
+double Sampler::logWeight(const Candidate &candidate, float greatest) const {
+  return (static_cast<double>(candidate.logit) -
+          static_cast<double>(greatest)) /
+         params.temperature;
+}
+
 double Sampler::totalWeight() const {
   double total = 0;
   for (const Candidate &candidate : candidates)
@@ -109,53 +119,12 @@ double Sampler::totalWeight() const {
   return total;
 }
 
-/// The weights of all tokens of this many ids are added at once.
-static constexpr size_t blockOfIds = 1024;
-
-/// exp(x) for x <= 0, with a relative error below 3e-7; for NaN and below -87,
-/// practically zero. A loop over it is vectorized.
-static float expOfNegative(float x) {
-  x = x > -87.0f ? x : -87.0f;
-  // exp(x) = 2^n * exp(r), |r| <= ln(2) / 2; adding 1.5 * 2^23 rounds.
-  const float n = (x * 1.44269504f + 12582912.0f) - 12582912.0f;
-  const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
-  float power = 1.98756915e-4f; // Coefficients of Cephes' expf.
-  for (float term : {1.39819995e-3f, 8.33345190e-3f, 4.16657959e-2f,
-                     1.66666655e-1f, 5.00000012e-1f})
-    power = power * r + term;
-  power = power * r * r + r + 1.0f;
-  const auto bits = static_cast<uint32_t>(static_cast<int32_t>(n) + 127) << 23;
-  float scale;
-  std::memcpy(&scale, &bits, sizeof scale);
-  return power * scale;
-}
-
-/// Weights of the tokens relative to the best one, added in lanes.
-static double massOf(Span<const float> logits, float greatest,
-                     float inverseTemperature) {
-  constexpr size_t lanes = 16;
-  const size_t whole = logits.size() / lanes * lanes;
-  float sums[lanes] = {};
-  auto weight = [&](float logit) {
-    return expOfNegative((logit - greatest) * inverseTemperature);
-  };
-  for (size_t i = 0; i < whole; i += lanes)
-    for (size_t lane = 0; lane < lanes; ++lane)
-      sums[lane] += weight(logits[i + lane]);
-  double total = 0;
-  for (float sum : sums)
-    total += sum;
-  for (size_t i = whole; i < logits.size(); ++i)
-    total += weight(logits[i]);
-  return total;
-}
-
 /// The weight of all tokens; fills `masses` with that of each block of ids.
 double Sampler::computeMasses(Span<const float> logits, float greatest) {
   masses.clear();
   double total = 0;
-  for (size_t i = 0; i < logits.size(); i += blockOfIds) {
-    const size_t count = std::min(blockOfIds, logits.size() - i);
+  for (size_t i = 0; i < logits.size(); i += idsPerMass) {
+    const size_t count = std::min(idsPerMass, logits.size() - i);
     masses.push_back(
         massOf(logits.subspan(i, count), greatest, inverseTemperature()));
     total += masses.back();
@@ -174,37 +143,14 @@ int32_t Sampler::chooseAmongAll(Span<const float> logits, int32_t best) {
   size_t block = 0;
   while (block + 1 < masses.size() && point >= masses[block])
     point -= masses[block++];
-  const size_t first = block * blockOfIds;
-  const size_t end = std::min(first + blockOfIds, logits.size());
+  const size_t first = block * idsPerMass;
+  const size_t end = std::min(first + idsPerMass, logits.size());
   for (size_t i = first; i < end; ++i) {
     point -= expOfNegative((logits[i] - greatest) * inverseTemperature());
     if (point < 0)
       return static_cast<int32_t>(i);
   }
   return best; // Rounding may leave a remainder.
-}
-
-/// Collects the k best, in any order. The worst are dropped whenever many have
-/// been collected; from then on, only better ones are. Of equals, the lower id
-/// is better, so that a later one need not be collected.
-void Sampler::collectBest(Span<const float> logits, size_t k) {
-  const size_t most = 2 * k + blockOfIds;
-  float least = -std::numeric_limits<float>::infinity();
-  auto dropWorst = [&] {
-    const auto last = candidates.begin() + static_cast<ptrdiff_t>(k - 1);
-    std::nth_element(candidates.begin(), last, candidates.end());
-    least = last->logit;
-    candidates.resize(k);
-  };
-  for (size_t i = 0; i < logits.size(); ++i) {
-    if (!(logits[i] > least)) // NaN is no candidate.
-      continue;
-    candidates.push_back({logits[i], static_cast<int32_t>(i), 0});
-    if (candidates.size() == most)
-      dropWorst();
-  }
-  if (candidates.size() > k)
-    dropWorst();
 }
 
 /// Collects the tokens whose weight is at least `weight`, and perhaps others
@@ -216,7 +162,7 @@ void Sampler::collectFrom(Span<const float> logits, double greatest,
   for (size_t i = 0; i < logits.size(); ++i)
     if (logits[i] >= least &&
         logits[i] > -std::numeric_limits<float>::infinity())
-      candidates.push_back({logits[i], static_cast<int32_t>(i), 0});
+      candidates.push_back({logits[i], static_cast<int32_t>(i)});
 }
 
 /// Top-p and min-p; keeps at least the best candidate. Top-p is a fraction of
@@ -248,14 +194,57 @@ void Sampler::cutTail(double total, double least) {
   }
 }
 
+/// Locally typical sampling: keeps the smallest set of candidates with a mass
+/// of typical-p whose information content, -log(probability), is closest to its
+/// mean, the entropy. Of candidates at the same distance, all are kept.
+void Sampler::keepTypical(float greatest) {
+  const double total = totalWeight(), logTotal = std::log(total);
+  auto information = [&](const Candidate &candidate) {
+    return logTotal - logWeight(candidate, greatest);
+  };
+  double entropy = 0;
+  for (const Candidate &candidate : candidates)
+    entropy += candidate.weight / total * information(candidate);
+  auto distance = [&](const Candidate &candidate) {
+    return std::fabs(information(candidate) - entropy);
+  };
+  std::vector<std::pair<double, double>> order; // Of distances, with weights.
+  order.reserve(candidates.size());
+  for (const Candidate &candidate : candidates)
+    order.push_back({distance(candidate), candidate.weight});
+  // Halves the range in which the set's last candidate is.
+  auto begin = order.begin(), end = order.end();
+  double needed = params.typicalP * total;
+  while (end - begin > 1) {
+    const auto middle = begin + (end - begin) / 2;
+    std::nth_element(begin, middle, end);
+    double closer = 0;
+    for (auto each = begin; each != middle; ++each)
+      closer += each->second;
+    if (closer >= needed) {
+      end = middle;
+    } else {
+      needed -= closer;
+      begin = middle;
+    }
+  }
+  const double farthest = begin->first;
+  candidates.erase(std::remove_if(candidates.begin(), candidates.end(),
+                                  [&](const Candidate &candidate) {
+                                    return distance(candidate) > farthest;
+                                  }),
+                   candidates.end());
+}
+
 void Sampler::setPrompt(Span<const int32_t> prompt) {
   if (params.repetitionPenalty != 1)
     for (int32_t token : prompt)
       generated.try_emplace(token, 0);
 }
 
-/// Writes logits with bias and penalties to `adjusted`.
-void Sampler::adjust(Span<const float> logits, Span<const int32_t> forbidden) {
+/// Writes logits with bias and penalties to `adjusted`; minus infinity for
+/// tokens that may not be chosen.
+void Sampler::adjust(Span<const float> logits, const TokenLimits &limits) {
   adjusted.assign(logits.begin(), logits.end());
   auto isToken = [&](int32_t token) {
     return token >= 0 && static_cast<size_t>(token) < adjusted.size();
@@ -274,18 +263,26 @@ void Sampler::adjust(Span<const float> logits, Span<const int32_t> forbidden) {
                params.frequencyPenalty * static_cast<double>(count);
     adjusted[static_cast<size_t>(token)] = static_cast<float>(logit);
   }
-  for (int32_t token : forbidden)
+  constexpr float never = -std::numeric_limits<float>::infinity();
+  for (int32_t token : limits.forbidden)
     if (isToken(token))
-      adjusted[static_cast<size_t>(token)] =
-          -std::numeric_limits<float>::infinity();
+      adjusted[static_cast<size_t>(token)] = never;
+  if (limits.allowed.empty())
+    return;
+  auto next = adjusted.begin(); // After the last one that is allowed.
+  for (int32_t token : limits.allowed)
+    if (isToken(token)) {
+      next = std::fill_n(next, token - (next - adjusted.begin()), never);
+      ++next;
+    }
+  std::fill(next, adjusted.end(), never);
 }
 
-int32_t Sampler::sample(Span<const float> logits,
-                        Span<const int32_t> forbidden) {
-  const bool isAdjusted =
-      params.hasPenalties() || !params.logitBias.empty() || !forbidden.empty();
+int32_t Sampler::sample(Span<const float> logits, const TokenLimits &limits) {
+  const bool isAdjusted = params.hasPenalties() || !params.logitBias.empty() ||
+                          !limits.forbidden.empty() || !limits.allowed.empty();
   if (isAdjusted)
-    adjust(logits, forbidden);
+    adjust(logits, limits);
   const int32_t token =
       choose(isAdjusted ? Span<const float>(adjusted) : logits);
   if (params.hasPenalties())
@@ -300,7 +297,8 @@ int32_t Sampler::choose(Span<const float> logits) {
     return best; // Probabilities are undefined for infinity and NaN.
   const auto k = static_cast<size_t>(params.topK);
   const bool keepsBest = k > 0 && k < logits.size();
-  if (!keepsBest && params.topP == 1 && params.minP == 0)
+  if (!keepsBest && params.topP == 1 && params.minP == 0 &&
+      params.typicalP == 1)
     return chooseAmongAll(logits, best);
 
   candidates.clear();
@@ -312,21 +310,21 @@ int32_t Sampler::choose(Span<const float> logits) {
                      (1 - params.topP) * total / static_cast<double>(count));
   };
   if (keepsBest) {
-    collectBest(logits, k);
+    collectBest(logits, k, candidates);
   } else {
     total = params.topP < 1 ? computeMasses(logits, greatest) : 0;
     setLimits(logits.size());
     collectFrom(logits, greatest, least);
   }
   for (Candidate &candidate : candidates)
-    candidate.weight = std::exp(
-        (static_cast<double>(candidate.logit) - static_cast<double>(greatest)) /
-        params.temperature);
+    candidate.weight = std::exp(logWeight(candidate, greatest));
   if (keepsBest) {
     total = totalWeight();
     setLimits(candidates.size());
   }
   cutTail(total, least);
+  if (params.typicalP < 1)
+    keepTypical(greatest);
   double point = uniform() * totalWeight();
   for (const Candidate &candidate : candidates) {
     point -= candidate.weight;

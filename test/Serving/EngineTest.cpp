@@ -12,15 +12,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "llmir/Serving/Engine.h"
-#include "Artifact/Handmade.h"
-#include "Runtime/HandwrittenStep.h"
+#include "EngineHarness.h"
 
 #include <atomic>
 #include <cmath>
-#include <condition_variable>
-#include <map>
-#include <mutex>
 #include <random>
 #include <thread>
 
@@ -28,109 +23,6 @@ using namespace llmir;
 using namespace llmir::test;
 
 namespace {
-using Tokens = std::vector<int32_t>;
-
-ArtifactInfo withoutEnds() {
-  ArtifactInfo info = sampleInfo();
-  info.eosTokens = {};
-  return info;
-}
-
-std::unique_ptr<Executor> makeExecutor(const ArtifactInfo &info,
-                                       int64_t kvBlocks,
-                                       LLMIRStepFunction step) {
-  ExecutorOptions options;
-  options.threads = 2;
-  options.kvBlocks = kvBlocks;
-  options.keepsPrefixes = true;
-  auto made = Executor::create(info, step, handwrittenWeightBytes(), options);
-  EXPECT_TRUE(made) << made.status().message();
-  return made ? std::move(*made) : nullptr;
-}
-
-std::unique_ptr<Engine> makeEngine(int64_t kvBlocks = 40,
-                                   const EngineOptions &options = {},
-                                   const ArtifactInfo &info = withoutEnds(),
-                                   LLMIRStepFunction step = handwrittenStep) {
-  auto made = Engine::create(makeExecutor(info, kvBlocks, step), options);
-  EXPECT_TRUE(made) << made.status().message();
-  return made ? std::move(*made) : nullptr;
-}
-
-Tokens continuation(Tokens tokens, size_t count) {
-  Tokens result;
-  for (size_t i = 0; i < count; ++i) {
-    result.push_back(expectedToken(tokens, tokens.size()));
-    tokens.push_back(result.back());
-  }
-  return result;
-}
-
-/// Collects what an engine reports.
-class Collector {
-public:
-  struct Result {
-    Tokens tokens;
-    std::optional<FinishReason> reason;
-    Status failure;
-    int64_t cachedTokens = 0;
-    int64_t order = 0; ///< In which results finished.
-  };
-
-  RequestCallback callback() {
-    return [this](const RequestUpdate &update) { add(update); };
-  }
-  /// Waits for the end of a continuation.
-  Result result(RequestId request, int64_t index = 0) {
-    std::unique_lock<std::mutex> lock(mutex);
-    changed.wait(lock,
-                 [&] { return results[{request, index}].reason.has_value(); });
-    return results[{request, index}];
-  }
-  /// Waits for the first token.
-  void waitForTokens(RequestId request) {
-    std::unique_lock<std::mutex> lock(mutex);
-    changed.wait(lock, [&] { return !results[{request, 0}].tokens.empty(); });
-  }
-
-private:
-  void add(const RequestUpdate &update) {
-    std::lock_guard<std::mutex> lock(mutex);
-    Result &result = results[{update.request, update.index}];
-    EXPECT_FALSE(result.reason) << "an update after the end";
-    result.tokens.insert(result.tokens.end(), update.tokens.begin(),
-                         update.tokens.end());
-    EXPECT_EQ(update.generatedTokens,
-              static_cast<int64_t>(result.tokens.size()));
-    result.cachedTokens = update.cachedTokens;
-    result.failure = update.failure;
-    result.reason = update.finishReason;
-    if (result.reason)
-      result.order = finished++;
-    changed.notify_all();
-  }
-
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::map<std::pair<RequestId, int64_t>, Result> results;
-  int64_t finished = 0;
-};
-
-Request requestFor(Tokens prompt, int64_t maxTokens) {
-  Request request;
-  request.prompt = std::move(prompt);
-  request.maxTokens = maxTokens;
-  return request;
-}
-
-/// Every block is free or kept for its prefix.
-void expectAllAvailable(const Engine &engine) {
-  const EngineStatistics counts = engine.statistics();
-  EXPECT_EQ(counts.cache.usedBlocks, 0);
-  EXPECT_EQ(counts.cache.sequences, 0);
-  EXPECT_EQ(counts.waiting + counts.running, 0);
-}
-
 /// Waits in a step until the test lets it go on.
 class Gate {
 public:

@@ -25,6 +25,7 @@ SchedulerLimits someLimits() {
   SchedulerLimits limits;
   limits.tokensPerStep = 32;
   limits.runningSequences = 4;
+  limits.logitRows = 8;
   limits.blockSize = 4;
   return limits;
 }
@@ -181,6 +182,22 @@ TEST(Scheduler, CountsTheCopyOfASharedBlock) {
   EXPECT_EQ(planStep(sequences, someLimits(), 0).preempted, (Indices{1}));
 }
 
+TEST(Scheduler, KeepsToTheRowsOfLogits) {
+  std::vector<SchedulableSequence> sequences = {
+      running(1, 20, 5), running(2, 6, 5), waiting(3, 9), waiting(4, 30)};
+  // The rows of all tokens from the seventh on; the one that decodes has one.
+  sequences[0].rows = 14;
+  StepPlan plan = planStep(sequences, someLimits(), 100);
+  EXPECT_EQ(partsOf(plan), (Parts{{1, 1}, {0, 8}, {2, 8}, {3, 15}}));
+  sequences[0].rows = 15;
+  sequences[3].rows = 28; // Two tokens that need no row.
+  plan = planStep(sequences, someLimits(), 100);
+  EXPECT_EQ(partsOf(plan), (Parts{{1, 1}, {0, 7}, {2, 8}, {3, 2}}));
+  sequences[3].rows = 30;
+  EXPECT_EQ(partsOf(planStep(sequences, someLimits(), 100)),
+            (Parts{{1, 1}, {0, 7}, {2, 8}}));
+}
+
 /// A pool of blocks and sequences with random lengths, without prefixes.
 TEST(Scheduler, LetsAllSequencesEnd) {
   for (uint32_t seed = 0; seed < 50; ++seed) {
@@ -195,6 +212,8 @@ TEST(Scheduler, LetsAllSequencesEnd) {
     for (int64_t i = 0; i < 60; ++i) {
       sequences.push_back(waiting(i, 1 + static_cast<int64_t>(random() % 20)));
       sequences.back().priority = static_cast<int64_t>(random() % 3);
+      if (random() % 3 == 0)
+        sequences.back().rows = sequences.back().tokens;
       lengths.push_back(sequences.back().tokens +
                         static_cast<int64_t>(random() % 20));
     }
@@ -217,21 +236,29 @@ TEST(Scheduler, LetsAllSequencesEnd) {
       }
       for (int64_t index : plan.started)
         sequences[static_cast<size_t>(index)].isRunning = true;
-      int64_t tokens = 0, runs = 0;
+      int64_t tokens = 0, runs = 0, rows = 0;
       for (const ScheduledPart &part : plan.parts) {
         SchedulableSequence &sequence =
             sequences[static_cast<size_t>(part.sequence)];
         ASSERT_TRUE(sequence.isRunning);
         ASSERT_GE(part.tokens, 1);
+        rows += std::max<int64_t>(
+            sequence.computed + part.tokens -
+                std::max(sequence.tokens - sequence.rows, sequence.computed),
+            0);
         sequence.computed += part.tokens;
         ASSERT_LE(sequence.computed, sequence.tokens);
-        sequence.tokens += sequence.computed == sequence.tokens;
+        if (sequence.computed == sequence.tokens) {
+          ++sequence.tokens;
+          sequence.rows = 1;
+        }
         tokens += part.tokens;
       }
       for (const SchedulableSequence &sequence : sequences)
         runs += sequence.isRunning;
       ASSERT_LE(tokens, limits.tokensPerStep);
       ASSERT_LE(runs, limits.runningSequences);
+      ASSERT_LE(rows, limits.logitRows);
       for (size_t i = sequences.size(); i-- > 0;)
         if (sequences[i].tokens > lengths[i]) {
           sequences.erase(sequences.begin() + static_cast<ptrdiff_t>(i));

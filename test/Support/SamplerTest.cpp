@@ -158,9 +158,13 @@ TEST(Sampler, PenaltiesAndBiasChangeLogits) {
   p = {};
   p.logitBias = {{2, 100.0f}, {1, -100.0f}, {50, 3.0f}, {-1, 3.0f}};
   EXPECT_EQ(Sampler(p).sample(std::vector<float>{5, 50, 4}), 2);
-  EXPECT_EQ(Sampler({}).sample(std::vector<float>{5, 50, 4},
-                               std::vector<int32_t>{1, 99, -1}),
-            0);
+  const std::vector<int32_t> forbidden = {-1, 1, 99}, allowed = {-1, 0, 2, 99};
+  const std::vector<float> middle = {5, 50, 4};
+  EXPECT_EQ(Sampler({}).sample(middle, {forbidden, {}}), 0);
+  EXPECT_EQ(Sampler({}).sample(middle, {{}, allowed}), 0);
+  const std::vector<int32_t> first = {0};
+  EXPECT_EQ(Sampler({}).sample(middle, {first, allowed}), 2);
+  EXPECT_EQ(Sampler({}).sample(middle, {{}, forbidden}), 1);
 }
 
 /// Against sums and sorts of all tokens.

@@ -18,7 +18,8 @@
 #include "LoadedModel.h"
 #include "StandardInput.h"
 
-#include "llmir/Tokenizer/StreamDecoder.h"
+#include "llmir/Server/AnswerText.h"
+#include "llmir/Server/LogprobsJson.h"
 
 #include <algorithm>
 #include <condition_variable>
@@ -43,60 +44,26 @@ struct BatchOptions {
   TemplateRequest chatTemplate;
 };
 
-/// The text of one continuation, which grows token by token.
-class ResultText {
-public:
-  /// `style` is that of all continuations of a prompt.
-  ResultText(const Tokenizer *tokenizer, const StreamDecoderOptions &style,
-             const std::vector<std::string> &stops)
-      : tokenizer(tokenizer), stops(stops) {
-    if (tokenizer)
-      decoder.emplace(*tokenizer, style);
-  }
-
-  /// Adds a token; true if the text now contains one of the stops, before
-  /// which it ends.
-  bool add(int32_t id) {
-    ids.push_back(id);
-    // Some tokenizers decode "</s>" to text even when skipping it.
-    if (!decoder || tokenizer->isSpecial(id))
-      return false;
-    return append(decoder->feed(id));
-  }
-  bool finish() { return decoder && append(decoder->flush()); }
-  int64_t numTokens() const { return static_cast<int64_t>(ids.size()); }
-
-  Json toJson(int64_t index, FinishReason reason) const {
-    return {{"index", index},
-            {"text", tokenizer ? Json(text) : Json(nullptr)},
-            {"ids", ids},
-            {"finish_reason",
-             finishReasonName(hasStopped ? FinishReason::Stop : reason)}};
-  }
-  bool hasStopped = false;
-
-private:
-  bool append(const std::string &piece) {
-    size_t longest = 0;
-    for (const std::string &stop : stops)
-      longest = std::max(longest, stop.size());
-    // A stop may begin in what was there before.
-    const size_t from = text.size() - std::min(text.size(), longest);
-    text += piece;
-    size_t end = std::string::npos;
-    for (const std::string &stop : stops)
-      end = std::min(end, text.find(stop, from));
-    if (end == std::string::npos)
-      return false;
-    text.resize(end);
-    return hasStopped = true;
-  }
-
-  const Tokenizer *tokenizer;
-  const std::vector<std::string> &stops;
-  std::optional<StreamDecoder> decoder;
+/// One continuation.
+struct Continuation {
+  AnswerText answer;
   std::string text;
   std::vector<int32_t> ids;
+  std::vector<TokenLogprobs> logprobs; ///< Of `ids`, if requested.
+  std::vector<int64_t> offsets;        ///< Characters before each of `ids`.
+
+  Json toJson(int64_t index, FinishReason reason,
+              const Tokenizer *tokenizer) const {
+    Json choice = {{"index", index},
+                   {"text", tokenizer ? Json(text) : Json(nullptr)},
+                   {"ids", ids},
+                   {"finish_reason", finishReasonName(answer.hasStopped()
+                                                          ? FinishReason::Stop
+                                                          : reason)}};
+    if (!logprobs.empty())
+      choice["logprobs"] = completionLogprobs(tokenizer, logprobs, offsets);
+    return choice;
+  }
 };
 
 /// A request that the engine works on.
@@ -104,10 +71,11 @@ struct Outstanding {
   int64_t line = 0;
   Json id; ///< `custom_id`
   int64_t promptTokens = 0;
-  std::vector<std::string> stop;
-  std::vector<ResultText> texts; ///< Of continuations; they refer to `stop`.
-  std::vector<Json> choices;     ///< Those that have ended.
+  std::vector<Continuation> continuations;
+  std::vector<Json> choices; ///< Those that have ended.
+  Json promptLogprobs;       ///< Null if not requested.
   int64_t cachedTokens = 0, generatedTokens = 0;
+  bool wantsPromptLogprobs = false;
   Status failure;
 };
 
@@ -124,16 +92,21 @@ private:
   void receive(const std::shared_ptr<Outstanding> &entry,
                const RequestUpdate &update);
   void write(const Outstanding &entry);
+  void showProgress();
   void report(double milliseconds) const;
 
   const BatchOptions &options;
-  BatchModel model;
+  std::shared_ptr<const Artifact> artifact;
+  std::optional<Tokenizer> tokenizer;
+  PromptModel model;
   Request defaults;
 
   std::mutex mutex; ///< Of the following.
   std::condition_variable hasRoom;
   int64_t outstanding = 0;
-  int64_t answered = 0, failed = 0;
+  int64_t answered = 0, failed = 0, read = 0;
+  bool hasReadAll = false;
+  ProgressBar bar;
 
   std::unique_ptr<Engine> engine; ///< Uses the others until it ends.
 };
@@ -150,10 +123,9 @@ Status Batch::load() {
       loadModel(*resolved, options.model.level, execution);
   if (!loaded)
     return loaded.takeStatus();
-  model.artifact = std::move(loaded->artifact);
-  model.tokenizer = std::move(loaded->tokenizer);
-  model.chatTemplate = options.chatTemplate;
-  model.bosToken = loaded->executor->info().bosToken;
+  artifact = std::move(loaded->artifact);
+  tokenizer = std::move(loaded->tokenizer);
+  model = promptModel(*artifact, tokenizer, options.chatTemplate);
   defaults.sampling =
       options.sampling.params(loaded->executor->info().generation);
   defaults.maxTokens = options.maxTokens.value_or(-1);
@@ -177,6 +149,8 @@ void Batch::write(const Outstanding &entry) {
       return a["index"] < b["index"];
     });
     object["choices"] = std::move(choices);
+    if (!entry.promptLogprobs.is_null())
+      object["prompt_logprobs"] = entry.promptLogprobs;
     object["usage"] = {
         {"prompt_tokens", entry.promptTokens},
         {"completion_tokens", entry.generatedTokens},
@@ -185,27 +159,53 @@ void Batch::write(const Outstanding &entry) {
   } else {
     object["error"] = jsonError(entry.failure);
   }
+  bar.hide(); // The answer may go to the same terminal.
   printNow(jsonLine(object));
   ++(entry.failure.isOk() ? answered : failed);
+  showProgress();
+}
+
+/// While there is more to read, the number of requests is not known.
+void Batch::showProgress() {
+  const int64_t done = answered + failed;
+  bar.update(std::to_string(done) + " of " + std::to_string(read) +
+                 (hasReadAll ? " requests" : "+ requests"),
+             read > 0 ? static_cast<double>(done) / static_cast<double>(read)
+                      : 0);
 }
 
 /// Called by the engine's thread.
 void Batch::receive(const std::shared_ptr<Outstanding> &entry,
                     const RequestUpdate &update) {
-  ResultText &text = entry->texts[static_cast<size_t>(update.index)];
-  for (int32_t token : update.tokens)
-    if (!text.hasStopped && text.add(token))
+  Continuation &each =
+      entry->continuations[static_cast<size_t>(update.index)];
+  for (size_t i = 0; i < update.tokens.size() && !each.answer.hasStopped();
+       ++i) {
+    each.ids.push_back(update.tokens[i]);
+    if (!update.logprobs.empty()) {
+      each.logprobs.push_back(update.logprobs[i]);
+      each.offsets.push_back(each.answer.numCharacters());
+    }
+    const bool isEnd = update.finishReason == FinishReason::Stop &&
+                       i + 1 == update.tokens.size();
+    each.text += each.answer.add(update.tokens[i], isEnd);
+    if (each.answer.hasStopped())
       engine->cancel(update.request, update.index);
+  }
+  if (entry->wantsPromptLogprobs && update.index == 0 &&
+      update.generatedTokens == 1 && !update.tokens.empty())
+    entry->promptLogprobs =
+        promptLogprobs(model.tokenizer, update.promptLogprobs);
   if (!update.finishReason)
     return;
-  if (!text.hasStopped)
-    text.finish();
+  each.text += each.answer.finish();
   if (!update.failure)
     entry->failure = update.failure;
-  entry->generatedTokens += text.numTokens();
+  entry->generatedTokens += static_cast<int64_t>(each.ids.size());
   entry->cachedTokens = update.cachedTokens;
-  entry->choices.push_back(text.toJson(update.index, *update.finishReason));
-  if (entry->choices.size() < entry->texts.size())
+  entry->choices.push_back(each.toJson(update.index, *update.finishReason,
+                                       model.tokenizer));
+  if (entry->choices.size() < entry->continuations.size())
     return;
   std::lock_guard<std::mutex> lock(mutex);
   write(*entry);
@@ -231,21 +231,16 @@ Status Batch::submit(const std::string &line, int64_t number) {
       parseBatchRequest(line, where, lineDefaults, model);
   if (!parsed)
     return answer(parsed.takeStatus());
-  Request &request = parsed->request;
+  Request &request = parsed->fields.request;
   entry->id = std::move(parsed->id);
-  entry->stop = std::move(parsed->stop);
+  entry->wantsPromptLogprobs = request.promptLogprobs.has_value();
   entry->promptTokens = static_cast<int64_t>(request.prompt.size());
-  const Tokenizer *tokenizer = model.tokenizer ? &*model.tokenizer : nullptr;
-  if (!tokenizer && !entry->stop.empty())
-    return answer(Status(StatusCode::InvalidArgument,
-                         where + ": 'stop' needs a tokenizer",
-                         "use stop_token_ids"));
-  StreamDecoderOptions style;
-  for (int32_t id : request.prompt)
-    style.continuesText |= tokenizer && !tokenizer->isSpecial(id);
+  const AnswerTextOptions style =
+      answerTextOptions(model.tokenizer, parsed->fields);
   // The engine refuses more continuations.
   for (int64_t i = 0; i < std::min(request.count, engine->maxRunning()); ++i)
-    entry->texts.emplace_back(tokenizer, style, entry->stop);
+    entry->continuations.push_back(
+        {AnswerText(model.tokenizer, style), {}, {}, {}, {}});
   {
     std::unique_lock<std::mutex> lock(mutex);
     hasRoom.wait(lock, [&] { return outstanding < mostOutstanding; });
@@ -273,15 +268,25 @@ Status Batch::readLines() {
       entry.line = number;
       entry.failure = any.takeStatus();
       std::lock_guard<std::mutex> lock(mutex);
+      ++read;
       write(entry);
       continue;
     }
     if (!any)
       return any.takeStatus();
-    if (!*any)
+    if (!*any) {
+      std::lock_guard<std::mutex> lock(mutex);
+      hasReadAll = true;
+      showProgress();
       return Status::ok();
+    }
     if (line.find_first_not_of(" \t\r") == std::string::npos)
       continue;
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      ++read;
+      showProgress();
+    }
     LLMIR_RETURN_IF_ERROR(submit(line, number));
     std::lock_guard<std::mutex> lock(mutex);
     LLMIR_RETURN_IF_ERROR(flushOutput()); // Nobody reads the other answers.
@@ -316,10 +321,10 @@ Outcome Batch::operator()() {
   if (Status loaded = load(); !loaded)
     return Outcome::ofFlags(loaded);
   Stopwatch watch;
-  Status read = readLines();
-  if (!read)
-    return read;
+  if (Status status = readLines(); !status)
+    return status;
   engine->drain();
+  bar.hide();
   report(watch.milliseconds());
   return Status::ok();
 }
@@ -334,9 +339,12 @@ void cli::addBatchCommand(CommandLine &line) {
   command.footer(
       "Reads one JSON object per line: \"prompt\" (a text or token ids) or "
       "\"messages\",\nand any of custom_id, n, max_tokens, min_tokens, stop, "
-      "stop_token_ids, ignore_eos,\ntemperature, top_k, top_p, min_p, seed, "
-      "repetition_penalty, presence_penalty,\nfrequency_penalty, logit_bias, "
-      "priority, tools, documents and chat_template_kwargs.\nWrites one object "
+      "stop_token_ids, ignore_eos,\ntemperature, top_k, top_p, min_p, "
+      "typical_p, seed, repetition_penalty,\npresence_penalty, "
+      "frequency_penalty, logit_bias, allowed_token_ids, bad_words,\nlogprobs, "
+      "top_logprobs, prompt_logprobs, skip_special_tokens,\n"
+      "include_stop_str_in_output, priority, tools, documents and\n"
+      "chat_template_kwargs.\nWrites one object "
       "per line as requests finish: line (the number of the request's\nline), "
       "choices and usage, or error.\n\n" +
       command.get_footer());

@@ -14,31 +14,15 @@
 #ifndef LLMIR_TOOLS_LLMIR_BATCHREQUEST_H
 #define LLMIR_TOOLS_LLMIR_BATCHREQUEST_H
 
-#include "ChatPrompt.h"
+#include "llmir/Server/RequestReader.h"
 
-#include "llmir/Serving/Engine.h"
-#include "llmir/Support/Json.h"
-#include "llmir/Tokenizer/Tokenizer.h"
-
-#include <optional>
 #include <string>
-#include <vector>
 
 namespace llmir::cli {
 
-/// What requests need of the model.
-struct BatchModel {
-  std::shared_ptr<const Artifact> artifact;
-  std::optional<Tokenizer> tokenizer; ///< Without one, prompts are ids.
-  int64_t bosToken = -1;
-  TemplateRequest chatTemplate;
-  std::optional<ChatPrompt> chat; ///< Opened for the first conversation.
-};
-
 struct BatchRequest {
-  Request request;
-  std::vector<std::string> stop; ///< Texts that end the result.
-  Json id;                       ///< `custom_id`, repeated in the result.
+  GenerationFields fields; ///< With the prompt.
+  Json id;                 ///< `custom_id`, repeated in the result.
 };
 
 /// Parses a line. `defaults` has the values of absent keys. Failures name
@@ -46,7 +30,7 @@ struct BatchRequest {
 Expected<BatchRequest> parseBatchRequest(const std::string &line,
                                          const std::string &where,
                                          const Request &defaults,
-                                         BatchModel &model);
+                                         PromptModel &model);
 
 } // namespace llmir::cli
 

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ChatPrompt.h"
+#include "TemplateOptions.h"
 #include "Command.h"
 #include "Console.h"
 #include "Conversation.h"

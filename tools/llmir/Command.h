@@ -156,6 +156,7 @@ CLI::Option *addMaxTokensOption(CLI::App &command, T &value,
 void addPullCommand(CommandLine &line);
 void addRunCommand(CommandLine &line);
 void addBatchCommand(CommandLine &line);
+void addServeCommand(CommandLine &line);
 void addCompileCommand(CommandLine &line);
 void addEmbedCommand(CommandLine &line);
 void addTokenizeCommand(CommandLine &line);

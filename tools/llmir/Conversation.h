@@ -14,7 +14,7 @@
 #ifndef LLMIR_TOOLS_LLMIR_CONVERSATION_H
 #define LLMIR_TOOLS_LLMIR_CONVERSATION_H
 
-#include "ChatPrompt.h"
+#include "TemplateOptions.h"
 
 #include "llmir/Support/Status.h"
 #include "llmir/Tokenizer/Tokenizer.h"

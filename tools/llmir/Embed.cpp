@@ -18,6 +18,7 @@
 #include "StandardInput.h"
 
 #include "llmir/Serving/Embedder.h"
+#include "llmir/Server/RequestReader.h"
 #include "llmir/Support/Json.h"
 
 #include <cmath>

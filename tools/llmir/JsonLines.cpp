@@ -8,8 +8,6 @@
 
 #include "JsonLines.h"
 
-#include <limits>
-
 using namespace llmir;
 using namespace llmir::cli;
 
@@ -23,22 +21,4 @@ Json cli::jsonError(const Status &failure) {
                               ? StatusCode::InvalidArgument
                               : failure.code();
   return {{"code", statusCodeName(code)}, {"message", failure.message()}};
-}
-
-Expected<std::vector<int32_t>> cli::readIds(const JsonReader &request,
-                                            const char *key) {
-  Expected<const Json *> array = request.array(key);
-  if (!array)
-    return array.takeStatus();
-  std::vector<int32_t> ids;
-  for (const Json &element : **array) {
-    if (!element.is_number_integer() || element < 0 ||
-        element > std::numeric_limits<int32_t>::max())
-      return request.failure(StatusCode::InvalidArgument, key,
-                             "has " + describeJson(element) +
-                                 ", which is not a token id",
-                             "give whole numbers from 0");
-    ids.push_back(element.get<int32_t>());
-  }
-  return ids;
 }

@@ -16,9 +16,7 @@
 
 #include "llmir/Support/Json.h"
 
-#include <cstdint>
 #include <string>
-#include <vector>
 
 namespace llmir::cli {
 
@@ -28,10 +26,6 @@ std::string jsonLine(const Json &answer);
 
 /// {"code": ..., "message": ...} of a request that failed.
 Json jsonError(const Status &failure);
-
-/// The token ids of a key, which must be an array of whole numbers from 0.
-Expected<std::vector<int32_t>> readIds(const JsonReader &request,
-                                       const char *key);
 
 } // namespace llmir::cli
 

@@ -69,6 +69,26 @@ static int64_t bytesOfSharedCache(const ArtifactInfo &info,
   return std::min(most, usableMemory() / 4);
 }
 
+static Expected<ChatPrompt>
+chatPrompt(const Artifact &artifact, const std::optional<Tokenizer> &tokenizer,
+           const TemplateRequest &request) {
+  Expected<ModelTemplates> templates = artifactTemplates(artifact);
+  if (!templates)
+    return templates.takeStatus();
+  return ChatPrompt::create(std::move(*templates), request,
+                            tokenizer ? &*tokenizer : nullptr);
+}
+
+PromptModel cli::promptModel(const Artifact &artifact,
+                             const std::optional<Tokenizer> &tokenizer,
+                             const TemplateRequest &templates) {
+  PromptModel model;
+  model.tokenizer = tokenizer ? &*tokenizer : nullptr;
+  model.bosToken = artifact.info().bosToken;
+  model.chat = chatPrompt(artifact, tokenizer, templates);
+  return model;
+}
+
 Expected<LoadedModel> cli::loadModel(const ResolvedModel &resolved,
                                      const std::string &level,
                                      const ExecutionRequest &request) {

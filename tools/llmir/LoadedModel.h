@@ -17,8 +17,10 @@
 #include "Command.h"
 #include "ModelResolver.h"
 #include "Placement.h"
+#include "TemplateOptions.h"
 
 #include "llmir/Runtime/Executor.h"
+#include "llmir/Server/RequestReader.h"
 #include "llmir/Support/Sampler.h"
 #include "llmir/Tokenizer/Tokenizer.h"
 
@@ -53,6 +55,12 @@ struct LoadedModel {
   std::optional<Tokenizer> tokenizer;
   std::unique_ptr<Executor> executor;
 };
+
+/// What turns prompts into ids, with the artifact's templates or those that are
+/// asked for. `tokenizer` must outlive it.
+PromptModel promptModel(const Artifact &artifact,
+                        const std::optional<Tokenizer> &tokenizer,
+                        const TemplateRequest &templates);
 
 /// Opens the tokenizer and creates the executor, whose placement is noted.
 Expected<LoadedModel> loadModel(const ResolvedModel &resolved,

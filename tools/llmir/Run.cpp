@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ChatPrompt.h"
+#include "TemplateOptions.h"
 #include "Command.h"
 #include "Console.h"
 #include "Ids.h"

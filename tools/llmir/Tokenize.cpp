@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ChatPrompt.h"
+#include "TemplateOptions.h"
 #include "Command.h"
 #include "Console.h"
 #include "Ids.h"
@@ -19,6 +19,7 @@
 #include "ModelTokenizer.h"
 #include "StandardInput.h"
 
+#include "llmir/Server/RequestReader.h"
 #include "llmir/Support/Json.h"
 
 #include <limits>

@@ -23,6 +23,7 @@ int main(int argc, char **argv) {
     cli::CommandLine line;
     cli::addPullCommand(line);
     cli::addRunCommand(line);
+    cli::addServeCommand(line);
     cli::addBatchCommand(line);
     cli::addCompileCommand(line);
     cli::addEmbedCommand(line);

@@ -34,6 +34,7 @@
 #include "mlir/Dialect/LLM/Runtime/PagedKVCache.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -151,6 +152,11 @@ public:
   /// rows, context) or ResourceExhausted (KV blocks); a failed step changes
   /// nothing.
   Expected<StepLogits> step(Span<const SequenceStep> batch);
+
+  /// Calls fn(index) once for every index in [0, count), in any order, on the
+  /// workers, which run no step meanwhile; returns when all calls have
+  /// returned. For what a step's logits are needed for.
+  void forEach(int64_t count, const std::function<void(int64_t)> &fn);
 
   /// Traces the following steps, keeping the last `eventsPerWorker` events of
   /// each worker; discards an earlier trace. Fails with InvalidArgument or

@@ -23,6 +23,7 @@
 
 #include "llmir/Support/Status.h"
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <type_traits>
@@ -90,6 +91,24 @@ public:
         &job, workers);
   }
 
+  /// Calls fn(index) once for every index in [0, count), in any order, and
+  /// returns when all calls have returned. fn must not call barrier(). As many
+  /// workers take part as in the last job that works with any number of them;
+  /// whether this one is delayed by other processes does not change that, since
+  /// no worker waits for another. May be called as run() may.
+  template <typename Fn> void forEach(int64_t count, Fn &&fn) {
+    std::atomic<int64_t> next{0};
+    auto job = [&](int64_t) {
+      for (int64_t index = next++; index < count; index = next++)
+        fn(index);
+    };
+    runPart(
+        [](void *data, int64_t worker) {
+          (*static_cast<decltype(job) *>(data))(worker);
+        },
+        &job, count);
+  }
+
   /// Called by every worker of the current run with its number: returns when
   /// all have called it. Memory written before the barrier is visible to all
   /// workers after it.
@@ -103,6 +122,7 @@ private:
   void runJob(void (*job)(void *, int64_t), void *data);
   int64_t chooseWorkers();
   void runJob(void (*job)(void *, int64_t), void *data, int64_t workers);
+  void runPart(void (*job)(void *, int64_t), void *data, int64_t count);
   std::unique_ptr<State> state;
 };
 

@@ -18,8 +18,8 @@
 //   {...});
 //
 // One thread decides, by planStep(), what each step computes, runs it, and
-// reports. A request's tokens do not depend on the others: they are the same
-// bits alone, in any company, and after a preemption.
+// reports. A request's tokens and log probabilities do not depend on the
+// others: they are the same bits alone, in any company, and after a preemption.
 //
 // Prefixes that requests have in common are computed once (PagedKVCache).
 //
@@ -34,6 +34,7 @@
 
 #include "llmir/Runtime/Executor.h"
 #include "llmir/Serving/Generator.h"
+#include "llmir/Support/Logprobs.h"
 #include "llmir/Support/Sampler.h"
 #include "llmir/Support/Status.h"
 
@@ -62,6 +63,18 @@ struct Request {
   bool ignoreEos = false; ///< Continue after the model's end tokens.
   /// Further end tokens.
   std::vector<int32_t> stopTokens;
+  /// If not empty: only these tokens may be chosen.
+  std::vector<int32_t> allowedTokens;
+  /// Sequences of tokens that must not be generated: the last token of one is
+  /// not chosen after the others. Tokens of the prompt do not count, as in
+  /// vLLM.
+  std::vector<std::vector<int32_t>> badWords;
+  /// Report the log probability of each generated token, and those of this many
+  /// most likely tokens (0 to mostTopLogprobs).
+  std::optional<int64_t> logprobs;
+  /// The same for the tokens of the prompt from the second on. The prompt is
+  /// then computed even if its prefix is in the cache.
+  std::optional<int64_t> promptLogprobs;
   int64_t priority = 0; ///< Requests with lower values are served first.
   /// Only requests with the same salt share prefixes.
   uint64_t salt = 0;
@@ -74,6 +87,16 @@ struct RequestUpdate {
   RequestId request = 0;
   int64_t index = 0;          ///< Of the continuation.
   Span<const int32_t> tokens; ///< Valid during the call.
+  /// With Request::logprobs: of each of `tokens`. Valid during the call. As
+  /// those of vLLM, they are the log-softmax of the model's logits, before
+  /// temperature, bias, penalties and limits: the chosen token need not be
+  /// among the most likely ones. They are the same bits in any company, as the
+  /// tokens are.
+  Span<const TokenLogprobs> logprobs;
+  /// With Request::promptLogprobs, in the update of continuation 0 that has its
+  /// first token: element i is that of the prompt's token i + 1, since the
+  /// first one follows nothing. Valid during the call.
+  Span<const TokenLogprobs> promptLogprobs;
   /// Set in the last update of the continuation.
   std::optional<FinishReason> finishReason;
   /// With FinishReason::Error.
@@ -81,6 +104,14 @@ struct RequestUpdate {
   int64_t promptTokens = 0;
   int64_t cachedTokens = 0; ///< Of the prompt, at its first start.
   int64_t generatedTokens = 0;
+  /// When its prompt began to be computed first; absent before.
+  std::optional<std::chrono::steady_clock::time_point> startTime;
+};
+
+/// What a step computed.
+struct StepRecord {
+  double milliseconds = 0; ///< Of the model alone.
+  int64_t tokens = 0, sequences = 0;
 };
 
 /// Called by the engine's thread; must not block.
@@ -96,6 +127,8 @@ struct EngineOptions {
   int64_t maxRunning = 0;
   /// See SchedulerLimits.
   int64_t promptTokensBesideDecoding = 0;
+  /// If set, called by the engine's thread after each step; must not block.
+  std::function<void(const StepRecord &)> onStep;
 };
 
 struct EngineStatistics {
@@ -133,12 +166,20 @@ public:
   /// reason "cancelled"). Those that have finished are ignored.
   void cancel(RequestId request, std::optional<int64_t> index = std::nullopt);
 
+  /// Accepts no more requests, and ends all others as cancel() does.
+  void cancelAll();
+
   /// Accepts no more requests, and returns when all others have finished. Must
   /// not be called from a callback.
   void drain();
 
   /// As of the last step.
   EngineStatistics statistics() const;
+
+  /// What each block of the cache is used for: 0 = free, -1 = kept for its
+  /// prefix, otherwise the number of sequences that have it. Waits until the
+  /// step that runs has ended; must not be called from a callback.
+  std::vector<int32_t> blockUses() const;
 
   const ArtifactInfo &info() const;
   /// Tokens of a sequence: those of the model, if the cache has as many.

@@ -45,6 +45,9 @@ struct SchedulableSequence {
   /// Tokens in the cache; of a sequence that does not run, those of the prefix
   /// with which it would start.
   int64_t computed = 0;
+  /// Rows of logits that it needs: those of this many last tokens. At least 1,
+  /// and at most the tokens that are not computed if it is to run.
+  int64_t rows = 1;
   /// If it runs: the blocks that become available if it is preempted.
   int64_t ownBlocks = 0;
   /// If it runs: its last block is shared, so that the next token copies it.
@@ -56,7 +59,8 @@ struct SchedulableSequence {
 
 struct SchedulerLimits {
   int64_t tokensPerStep = 0;    ///< At least 1.
-  int64_t runningSequences = 0; ///< At least 1; at most the rows of logits.
+  int64_t runningSequences = 0; ///< At least 1.
+  int64_t logitRows = 0;        ///< At least runningSequences.
   int64_t blockSize = 0;        ///< Tokens per block.
   /// Tokens of prompts in a step that also decodes: they delay the sequences
   /// that receive text. 0 = no limit but tokensPerStep.

@@ -8,9 +8,10 @@
 //
 // Chooses the next token from a row of logits.
 //
-// Order: temperature, top-k, top-p, min-p, then one random draw. Tokens are
-// ranked by logit, ties go to the lowest id, and NaN ranks last. The random
-// number generator is SplitMix64: a seed gives the same tokens on all machines.
+// Order: temperature, top-k, top-p, min-p, typical-p, then one random draw.
+// Tokens are ranked by logit, ties go to the lowest id, and NaN ranks last. The
+// random number generator is SplitMix64: a seed gives the same tokens on all
+// machines.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,13 +29,17 @@
 
 namespace llmir {
 
-/// Names and meanings are those of vLLM.
+/// Names and meanings are those of vLLM; typical-p is that of transformers.
 struct SamplingParams {
-  /// 0 = greedy: top-k, top-p, min-p and the seed are ignored.
+  /// 0 = greedy: top-k, top-p, min-p, typical-p and the seed are ignored.
   double temperature = 0.0;
   int64_t topK = 0;  ///< Keep the best k; 0 = all.
   double topP = 1.0; ///< Keep the smallest set of best tokens with this mass.
   double minP = 0.0; ///< Drop below this fraction of the best probability.
+  /// Keep the smallest set with this mass of the tokens whose information
+  /// content is closest to the entropy (Meister et al., "Locally Typical
+  /// Sampling"); 1 = all.
+  double typicalP = 1.0;
   uint64_t seed = 0;
   /// Logits of tokens that were in the prompt or were generated are divided by
   /// this if they are positive, otherwise multiplied. 1 = none.
@@ -63,6 +68,12 @@ Status validateSamplingParams(const SamplingParams &params);
 /// Whether a logit is NaN, because a weight is NaN or an operation overflowed.
 bool hasNaN(Span<const float> logits);
 
+/// Which tokens may be chosen. Ids that are out of range are ignored.
+struct TokenLimits {
+  Span<const int32_t> forbidden;
+  Span<const int32_t> allowed; ///< Strictly ascending; empty = all.
+};
+
 class Sampler {
 public:
   explicit Sampler(const SamplingParams &params);
@@ -72,9 +83,10 @@ public:
   void setPrompt(Span<const int32_t> prompt);
 
   /// The chosen id in [0, logits.size()), which later penalties count. `logits`
-  /// must not be empty. Ids in `forbidden` and in the logit bias that are out
-  /// of range are ignored. Id 0 if all logits are NaN or minus infinity.
-  int32_t sample(Span<const float> logits, Span<const int32_t> forbidden = {});
+  /// must not be empty. Ids in the logit bias that are out of range are
+  /// ignored. Id 0 if all logits are NaN or minus infinity, or if the limits
+  /// leave no token.
+  int32_t sample(Span<const float> logits, const TokenLimits &limits = {});
 
   /// The id of the maximum logit, the lowest among equals; NaN never wins.
   static int32_t argmax(Span<const float> logits);
@@ -83,22 +95,23 @@ private:
   struct Candidate {
     float logit;
     int32_t id;
-    double weight; ///< Its probability relative to the best candidate's.
+    double weight = 0; ///< Its probability relative to the best candidate's.
     /// Best first: a total order, so that the result is deterministic.
     bool operator<(const Candidate &other) const {
       return logit != other.logit ? logit > other.logit : id < other.id;
     }
   };
   int32_t choose(Span<const float> logits);
-  void adjust(Span<const float> logits, Span<const int32_t> forbidden);
+  void adjust(Span<const float> logits, const TokenLimits &limits);
   double uniform(); ///< [0, 1)
+  double logWeight(const Candidate &candidate, float greatest) const;
   double totalWeight() const;
   float inverseTemperature() const;
   double computeMasses(Span<const float> logits, float greatest);
   int32_t chooseAmongAll(Span<const float> logits, int32_t best);
-  void collectBest(Span<const float> logits, size_t k);
   void collectFrom(Span<const float> logits, double greatest, double weight);
   void cutTail(double total, double least);
+  void keepTypical(float greatest);
 
   SamplingParams params;
   uint64_t randomState;

@@ -216,4 +216,15 @@ CacheStatistics PagedKVCache::statistics() const {
   return result;
 }
 
+std::vector<int32_t> PagedKVCache::blockUses() const {
+  std::vector<int32_t> uses;
+  uses.reserve(static_cast<size_t>(manager.numBlocks()));
+  for (int32_t block = 0; block < manager.numBlocks(); ++block)
+    // The tree itself is an owner.
+    uses.push_back(prefixes.isIdle(block)
+                       ? -1
+                       : manager.refCount(block) - prefixes.contains(block));
+  return uses;
+}
+
 } // namespace mlir::llm::runtime

@@ -289,6 +289,10 @@ public:
 
   CacheStatistics statistics() const;
 
+  /// [block] 0 = free, -1 = idle (kept for its prefix), otherwise the number of
+  /// sequences that have it.
+  std::vector<int32_t> blockUses() const;
+
   /// Blocks for new tokens: free ones, and idle ones that would be evicted.
   int64_t numAvailable() const {
     return manager.numFree() + prefixes.numIdle();

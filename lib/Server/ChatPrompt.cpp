@@ -6,58 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ChatPrompt.h"
-#include "ModelResolver.h"
-
-#include "llmir/ChatTemplate/FromGGUF.h"
+#include "llmir/Server/ChatPrompt.h"
 #include "llmir/Support/MappedFile.h"
 
-using namespace llmir;
-using namespace llmir::cli;
-
-void cli::addTemplateOptions(CLI::App &command, TemplateRequest &request) {
-  addOption(command, "--template", request.file,
-            "a chat template to use instead of the model's", "FILE.jinja");
-  addOption(command, "--bos", request.bos,
-            "the text of bos_token in the template (default: the model's)");
-  addOption(command, "--eos", request.eos,
-            "the text of eos_token in the template (default: the model's)");
-}
-
-Expected<ModelTemplates> cli::artifactTemplates(const Artifact &artifact) {
-  if (artifact.chatTemplates().empty())
-    return ModelTemplates();
-  Expected<ModelTemplates> loaded =
-      ModelTemplates::load(artifact.chatTemplates());
-  if (!loaded)
-    return loaded.takeStatus().withContext("'" + artifact.path() + "'");
-  return loaded;
-}
-
-Expected<ModelTemplates> cli::openTemplates(const std::string &path) {
-  Expected<ModelKind> kind = modelKind(path);
-  if (!kind)
-    return kind.takeStatus();
-  switch (*kind) {
-  case ModelKind::HuggingFaceFolder:
-    return ModelTemplates::fromFolder(path);
-  case ModelKind::Artifact: {
-    auto artifact = Artifact::open(path);
-    if (!artifact)
-      return artifact.takeStatus();
-    return artifactTemplates(**artifact);
-  }
-  case ModelKind::GGUF: {
-    Expected<GGUFFile> file = GGUFFile::open(path);
-    if (!file)
-      return file.takeStatus();
-    return templatesFromGGUF(file->metadata());
-  }
-  case ModelKind::Other:
-    break;
-  }
-  return ModelTemplates();
-}
+namespace llmir {
 
 /// The text of a token that the templates' source does not mention.
 static void addToken(Json &tokens, const char *name, const Tokenizer &tokenizer,
@@ -70,6 +22,7 @@ Expected<ChatPrompt> ChatPrompt::create(ModelTemplates templates,
                                         const TemplateRequest &request,
                                         const Tokenizer *tokenizer) {
   ChatPrompt result;
+  result.mutex = std::make_unique<std::mutex>();
   result.templates = std::move(templates);
   result.shownName = "chat template";
   Json &tokens = result.templates.tokens;
@@ -107,6 +60,7 @@ OrderedJson ChatPrompt::conversation(const std::optional<std::string> &system,
 /// The parsed template, or why it cannot be parsed.
 Expected<const ChatTemplate *>
 ChatPrompt::parsed(const ModelTemplates::Named &named) {
+  std::lock_guard<std::mutex> lock(*mutex);
   auto found = parsedTemplates.find(named.name);
   if (found == parsedTemplates.end()) {
     std::string name = shownName;
@@ -119,6 +73,18 @@ ChatPrompt::parsed(const ModelTemplates::Named &named) {
   if (!found->second)
     return found->second.status();
   return &*found->second;
+}
+
+bool ChatPrompt::mentions(std::string_view text) const {
+  for (const ModelTemplates::Named &named : templates.templates)
+    if (named.source.find(text) != std::string::npos)
+      return true;
+  return false;
+}
+
+std::string_view ChatPrompt::source(bool hasTools) const {
+  auto chosen = templates.choose(hasTools);
+  return chosen ? std::string_view((*chosen)->source) : std::string_view();
 }
 
 Status ChatPrompt::check() {
@@ -147,3 +113,5 @@ Expected<std::string> ChatPrompt::render(OrderedJson variables) {
     return chat.takeStatus();
   return (*chat)->render(variables);
 }
+
+} // namespace llmir

@@ -14,21 +14,21 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LLMIR_TOOLS_LLMIR_CHATPROMPT_H
-#define LLMIR_TOOLS_LLMIR_CHATPROMPT_H
+#ifndef LLMIR_SERVER_CHATPROMPT_H
+#define LLMIR_SERVER_CHATPROMPT_H
 
-#include "Command.h"
-
-#include "llmir/Artifact/Artifact.h"
 #include "llmir/ChatTemplate/ChatTemplate.h"
 #include "llmir/ChatTemplate/ModelTemplates.h"
 #include "llmir/Tokenizer/Tokenizer.h"
 
 #include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 
-namespace llmir::cli {
+namespace llmir {
 
 /// What replaces the model's own template and tokens.
 struct TemplateRequest {
@@ -36,14 +36,7 @@ struct TemplateRequest {
   std::optional<std::string> bos, eos;
 };
 
-/// Adds --template, --bos and --eos to a command.
-void addTemplateOptions(CLI::App &command, TemplateRequest &request);
-
-/// The templates of a MODEL of any kind; none for a file with only a tokenizer.
-Expected<ModelTemplates> openTemplates(const std::string &path);
-/// Those that an artifact carries.
-Expected<ModelTemplates> artifactTemplates(const Artifact &artifact);
-
+/// Threads may render concurrently.
 class ChatPrompt {
 public:
   /// Fails if the requested file cannot be read. A template is parsed when it
@@ -61,6 +54,11 @@ public:
   /// cannot be parsed.
   Status check();
 
+  /// Whether one of the templates contains a text.
+  bool mentions(std::string_view text) const;
+  /// The template of conversations with tools or without; empty without one.
+  std::string_view source(bool hasTools) const;
+
   /// Renders an object with `messages` and any other variables. As in
   /// transformers, `tools` and `documents` are none and `add_generation_prompt`
   /// is false where they are not given. The text is to be encoded without
@@ -72,9 +70,10 @@ private:
 
   ModelTemplates templates;
   std::string shownName; ///< Of the template, in messages.
+  std::unique_ptr<std::mutex> mutex; ///< Of the following.
   std::map<std::string, Expected<ChatTemplate>> parsedTemplates; ///< By name.
 };
 
-} // namespace llmir::cli
+} // namespace llmir
 
-#endif // LLMIR_TOOLS_LLMIR_CHATPROMPT_H
+#endif // LLMIR_SERVER_CHATPROMPT_H

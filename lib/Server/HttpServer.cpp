@@ -1,0 +1,434 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "HttpConnection.h"
+
+#include "llmir/Server/ApiError.h"
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#ifdef LLMIR_TLS
+#include <boost/asio/ssl/context.hpp>
+#endif
+
+#include <atomic>
+#include <condition_variable>
+#include <csignal>
+#include <cstring>
+#include <deque>
+#include <list>
+#include <mutex>
+#include <pthread.h>
+
+namespace llmir {
+
+using namespace http;
+using asio::ip::tcp;
+using ErrorCode = boost::system::error_code;
+
+namespace {
+
+/// A thread, without the exceptions of std::thread.
+class Thread {
+public:
+  Status start(std::function<void()> given) {
+    function = std::move(given);
+    const int error = pthread_create(
+        &handle, nullptr,
+        [](void *self) -> void * {
+          static_cast<Thread *>(self)->function();
+          return nullptr;
+        },
+        this);
+    isRunning = error == 0;
+    if (isRunning)
+      return Status::ok();
+    return Status(StatusCode::ResourceExhausted,
+                  "the system does not start a thread for the server: " +
+                      std::string(std::strerror(error)),
+                  "raise the limit of processes, or close other programs");
+  }
+  void join() {
+    if (isRunning)
+      pthread_join(handle, nullptr);
+    isRunning = false;
+  }
+
+private:
+  std::function<void()> function;
+  pthread_t handle{};
+  bool isRunning = false;
+};
+
+/// Requests whose handlers take long and have not begun; they are short, apart
+/// from embeddings.
+constexpr size_t mostWaitingTasks = 512;
+
+/// Runs functions on a few threads, in the order in which they came.
+class Workers {
+public:
+  Status start(int64_t count);
+  /// False: too many wait already.
+  bool add(std::function<void()> task);
+  void stop(); ///< Drops what has not begun.
+
+private:
+  void work();
+
+  std::mutex mutex;
+  std::condition_variable wakes;
+  std::deque<std::function<void()>> tasks;
+  bool isEnding = false;
+  std::list<Thread> threads;
+};
+
+} // namespace
+
+Status Workers::start(int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    threads.emplace_back();
+    LLMIR_RETURN_IF_ERROR(threads.back().start([this] { work(); }));
+  }
+  return Status::ok();
+}
+
+bool Workers::add(std::function<void()> task) {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (tasks.size() >= mostWaitingTasks)
+      return false;
+    tasks.push_back(std::move(task));
+  }
+  wakes.notify_one();
+  return true;
+}
+
+void Workers::work() {
+  for (;;) {
+    std::function<void()> task;
+    {
+      std::unique_lock<std::mutex> lock(mutex);
+      wakes.wait(lock, [&] { return isEnding || !tasks.empty(); });
+      if (isEnding)
+        return;
+      task = std::move(tasks.front());
+      tasks.pop_front();
+    }
+    task();
+  }
+}
+
+void Workers::stop() {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    isEnding = true;
+  }
+  wakes.notify_all();
+  for (Thread &thread : threads)
+    thread.join();
+  tasks.clear();
+}
+
+//===----------------------------------------------------------------------===//
+// The server
+//===----------------------------------------------------------------------===//
+
+struct HttpServer::State final : ConnectionHost {
+  State(HttpServerOptions options, std::vector<HttpRoute> routes)
+      : options(std::move(options)), routes(std::move(routes)) {}
+  ~State() override;
+
+  Status listen();
+  Status readCertificate();
+  void accept();
+  void accepted(ErrorCode error, tcp::socket socket);
+  void awaitSignal();
+
+  const HttpServerOptions &settings() const override { return options; }
+  asio::io_context &io() override { return context; }
+  void dispatch(const std::shared_ptr<HttpExchange> &exchange,
+                const RequestHead &head) override;
+  bool addBodyBytes(int64_t bytes) override {
+    bodyBytes += bytes;
+    return bytes <= 0 ||
+           bodyBytes <= static_cast<int64_t>(options.maxTotalBodyBytes);
+  }
+  bool isDraining() const override { return draining; }
+  void exchangeBegan() override;
+  void exchangeEnded() override;
+  void connectionEnded() override { --numConnections; }
+
+  const HttpServerOptions options;
+  const RouteTable routes;
+  std::atomic<bool> draining{false};
+  int64_t localPort = 0;
+
+  // The server's thread.
+  int64_t bodyBytes = 0;
+  size_t numConnections = 0;
+  std::list<std::weak_ptr<Connection>> connections;
+
+  std::mutex mutex; ///< Of the following.
+  std::condition_variable changes;
+  int64_t unanswered = 0, signals = 0;
+
+  Workers workers;
+#ifdef LLMIR_TLS
+  std::optional<asio::ssl::context> tls;
+#endif
+  asio::io_context context{1};
+  tcp::acceptor acceptor{context};
+  asio::steady_timer acceptTimer{context};
+  asio::signal_set signalSet{context};
+  Thread thread;
+};
+
+HttpServer::State::~State() {
+  asio::post(context, [this] {
+    ErrorCode ignored;
+    acceptor.close(ignored);
+    for (const std::weak_ptr<Connection> &each : connections)
+      if (std::shared_ptr<Connection> connection = each.lock())
+        connection->abort();
+    context.stop();
+  });
+  thread.join();
+  workers.stop();
+}
+
+static Status cannot(const std::string &what, const ErrorCode &error,
+                     const std::string &advice) {
+  return Status(StatusCode::IoError, what + ": " + error.message(), advice);
+}
+
+Status HttpServer::State::readCertificate() {
+  if (options.tlsCertificate.empty() != options.tlsKey.empty())
+    return Status(StatusCode::InvalidArgument,
+                  "--tls-cert and --tls-key belong together",
+                  "give both files");
+  if (options.tlsCertificate.empty())
+    return Status::ok();
+#ifdef LLMIR_TLS
+  tls.emplace(asio::ssl::context::tls_server);
+  ErrorCode error;
+  tls->set_options(asio::ssl::context::default_workarounds |
+                       asio::ssl::context::no_sslv2 |
+                       asio::ssl::context::no_sslv3 |
+                       asio::ssl::context::no_tlsv1 |
+                       asio::ssl::context::no_tlsv1_1,
+                   error);
+  tls->use_certificate_chain_file(options.tlsCertificate, error);
+  if (error)
+    return cannot("'" + options.tlsCertificate + "' cannot be used", error,
+                  "give a certificate (chain) in PEM");
+  tls->use_private_key_file(options.tlsKey, asio::ssl::context::pem, error);
+  if (error)
+    return cannot("'" + options.tlsKey + "' cannot be used", error,
+                  "give the certificate's private key in PEM");
+  return Status::ok();
+#else
+  return Status(StatusCode::Unsupported,
+                "this llmir was built without OpenSSL, which --tls-cert needs",
+                "install libssl-dev and build again, or use a proxy");
+#endif
+}
+
+Status HttpServer::State::listen() {
+  LLMIR_RETURN_IF_ERROR(readCertificate());
+  if (options.port < 0 || options.port > 65535)
+    return Status(StatusCode::InvalidArgument,
+                  "port " + std::to_string(options.port) + " does not exist",
+                  "give a number from 1 to 65535, or 0 for any free port");
+  const std::string where =
+      options.host + " port " + std::to_string(options.port);
+  ErrorCode error;
+  tcp::resolver resolver(context);
+  const auto found =
+      resolver.resolve(options.host, std::to_string(options.port),
+                       tcp::resolver::passive, error);
+  if (error || found.empty())
+    return cannot("the host '" + options.host + "' was not found", error,
+                  "give an address of this machine, 0.0.0.0 for all");
+  const tcp::endpoint endpoint = found.begin()->endpoint();
+  acceptor.open(endpoint.protocol(), error);
+  if (!error)
+    acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+  if (!error)
+    acceptor.bind(endpoint, error);
+  if (!error)
+    acceptor.listen(asio::socket_base::max_listen_connections, error);
+  if (error)
+    return cannot("the server cannot listen on " + where, error,
+                  "choose another --port, or 0 for any free one");
+  localPort = acceptor.local_endpoint(error).port();
+  accept();
+  LLMIR_RETURN_IF_ERROR(workers.start(options.workers));
+  return thread.start([this] {
+    const auto guard = asio::make_work_guard(context);
+    context.run();
+  });
+}
+
+void HttpServer::State::accept() {
+  acceptor.async_accept([this](ErrorCode error, tcp::socket socket) {
+    accepted(error, std::move(socket));
+  });
+}
+
+void HttpServer::State::accepted(ErrorCode error, tcp::socket socket) {
+  if (error == asio::error::operation_aborted || !acceptor.is_open())
+    return;
+  if (error) { // No file descriptors, for example: try again soon.
+    acceptTimer.expires_after(std::chrono::milliseconds(50));
+    acceptTimer.async_wait([this](ErrorCode aborted) {
+      if (!aborted)
+        accept();
+    });
+    return;
+  }
+  connections.remove_if(
+      [](const std::weak_ptr<Connection> &each) { return each.expired(); });
+  if (numConnections < options.maxConnections) {
+    ++numConnections;
+#ifdef LLMIR_TLS
+    auto connection = tls ? makeConnection(*this, std::move(socket), *tls)
+                          : makeConnection(*this, std::move(socket));
+#else
+    auto connection = makeConnection(*this, std::move(socket));
+#endif
+    connections.push_back(connection);
+    connection->start();
+  } else { // One write, which the socket's buffer takes.
+    static const std::string answer =
+        "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n"
+        "Content-Length: 0\r\nConnection: close\r\n\r\n";
+    ErrorCode ignored;
+    socket.non_blocking(true, ignored);
+    socket.write_some(asio::buffer(answer), ignored);
+  }
+  accept();
+}
+
+/// Answers a page of another origin that asks what it may do.
+static bool answerPreflight(HttpExchange &exchange, const RequestHead &head,
+                            const HttpServerOptions &options) {
+  if (exchange.request().method != "OPTIONS" || head.origin.empty() ||
+      options.corsOrigins.empty())
+    return false;
+  exchange.answer(204, {}, {},
+                  {{"Access-Control-Allow-Methods", "GET, POST"},
+                   {"Access-Control-Allow-Headers",
+                    "Authorization, Content-Type"},
+                   {"Access-Control-Max-Age", "600"}});
+  return true;
+}
+
+void HttpServer::State::dispatch(const std::shared_ptr<HttpExchange> &exchange,
+                                 const RequestHead &head) {
+  const HttpRequest &request = exchange->request();
+  if (answerPreflight(*exchange, head, options))
+    return;
+  const HttpRoute *route = routes.find(request.method, request.path);
+  const bool needsKey =
+      !options.apiKeys.empty() && (!route || route->needsKey);
+  if (needsKey && !hasValidKey(head.authorization, options.apiKeys))
+    return answerError(*exchange,
+                       {401,
+                        head.authorization.empty()
+                            ? "there is no API key; send the header "
+                              "'Authorization: Bearer KEY'"
+                            : "the API key is not valid",
+                        "invalid_api_key",
+                        ""});
+  if (!route) {
+    const std::string methods = routes.methods(request.path);
+    if (methods.empty())
+      return answerError(*exchange, {404, "there is no such path",
+                                     "not_found", ""});
+    const ApiError error{405, "the path has other methods: " + methods,
+                         "method_not_allowed", ""};
+    return exchange->answer(405, "application/json", error.body(),
+                            {{"Allow", methods}});
+  }
+  if (draining && !route->answersWhileDraining)
+    return answerError(*exchange,
+                       {503, "the server is shutting down", "shutting_down",
+                        ""});
+  if (!route->takesLong)
+    return route->handler(exchange);
+  const bool isWaiting = workers.add([route, exchange] {
+    if (!exchange->isGone())
+      route->handler(exchange);
+  });
+  if (!isWaiting)
+    answerError(*exchange, {429, "too many requests are waiting; try again "
+                                 "later",
+                            "queue_full", ""});
+}
+
+void HttpServer::State::exchangeBegan() {
+  std::lock_guard<std::mutex> lock(mutex);
+  ++unanswered;
+}
+
+void HttpServer::State::exchangeEnded() {
+  std::lock_guard<std::mutex> lock(mutex);
+  --unanswered;
+  changes.notify_all();
+}
+
+void HttpServer::State::awaitSignal() {
+  signalSet.async_wait([this](ErrorCode error, int) {
+    if (error)
+      return;
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      ++signals;
+    }
+    changes.notify_all();
+    awaitSignal();
+  });
+}
+
+HttpServer::HttpServer(std::unique_ptr<State> state)
+    : state(std::move(state)) {}
+HttpServer::~HttpServer() = default;
+
+Expected<std::unique_ptr<HttpServer>>
+HttpServer::start(HttpServerOptions options, std::vector<HttpRoute> routes) {
+  auto state = std::make_unique<State>(std::move(options), std::move(routes));
+  LLMIR_RETURN_IF_ERROR(state->listen());
+  return std::unique_ptr<HttpServer>(new HttpServer(std::move(state)));
+}
+
+int64_t HttpServer::port() const { return state->localPort; }
+bool HttpServer::isDraining() const { return state->draining; }
+
+void HttpServer::catchSignals() {
+  ErrorCode ignored;
+  state->signalSet.add(SIGINT, ignored);
+  state->signalSet.add(SIGTERM, ignored);
+  asio::post(state->context, [this] { state->awaitSignal(); });
+}
+
+void HttpServer::waitForSignal() {
+  std::unique_lock<std::mutex> lock(state->mutex);
+  state->changes.wait(lock, [&] { return state->signals > 0; });
+  --state->signals;
+}
+
+bool HttpServer::drain(std::chrono::milliseconds limit) {
+  state->draining = true;
+  std::unique_lock<std::mutex> lock(state->mutex);
+  state->changes.wait_for(lock, limit, [&] {
+    return state->unanswered == 0 || state->signals > 0;
+  });
+  return state->unanswered == 0;
+}
+
+} // namespace llmir

@@ -1,0 +1,150 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the APIs for text have in common.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Apis.h"
+
+namespace llmir::server {
+
+Expected<RequestBody> parseBody(std::string text) {
+  Expected<Json> json = parseJson(text, requestName);
+  if (!json)
+    return json.takeStatus();
+  if (!json->is_object())
+    return Status(StatusCode::InvalidArgument,
+                  std::string(requestName) + ": expected an object",
+                  "send a JSON object");
+  return RequestBody{std::move(*json), std::move(text)};
+}
+
+Request defaultsOf(const ServedModel &model) {
+  Request defaults = model.defaults;
+  if (!model.hasSeed)
+    defaults.sampling.seed = randomNumber();
+  return defaults;
+}
+
+Expected<StreamFields> readStream(const JsonReader &reader) {
+  StreamFields result;
+  LLMIR_ASSIGN_OR_RETURN(result.streams, reader.booleanOr("stream", false));
+  if (!reader.has("stream_options"))
+    return result;
+  if (!result.streams)
+    return reader.unexpected("stream_options", "\"stream\": true beside it");
+  Expected<JsonReader> options = reader.object("stream_options");
+  if (!options)
+    return options.takeStatus();
+  LLMIR_RETURN_IF_ERROR(options->checkKeys(
+      {"include_usage", "include_obfuscation", "continuous_usage_stats"}));
+  LLMIR_ASSIGN_OR_RETURN(result.includesUsage,
+                         options->booleanOr("include_usage", false));
+  return result;
+}
+
+static Expected<std::vector<int32_t>>
+readPrompt(const JsonReader &reader, const char *key, const Json &prompt,
+           const ServedModel &model) {
+  if (prompt.is_string())
+    return encodePrompt(prompt.get_ref<const std::string &>(),
+                        /*addsSpecialTokens=*/true, requestName,
+                        model.prompts);
+  const Json holder = {{key, prompt}};
+  return readIds(JsonReader(holder, reader.file()), key);
+}
+
+Expected<std::vector<std::vector<int32_t>>>
+readPrompts(const JsonReader &reader, const char *key, ServedModel &model) {
+  const Json *value = reader.find(key);
+  if (!value)
+    return reader.missing(key, "a text, token ids, or a list of them");
+  const bool isList = value->is_array() && !value->empty() &&
+                      (value->front().is_string() || value->front().is_array());
+  const Json list = isList ? *value : Json::array({*value});
+  if (!isList && !value->is_string() && !value->is_array())
+    return reader.unexpected(key, "a text, token ids, or a list of them");
+  constexpr size_t mostPrompts = 2048;
+  if (list.size() > mostPrompts)
+    return reader.failure(StatusCode::OutOfRange, key,
+                          "has " + std::to_string(list.size()) + " elements",
+                          "give at most " + std::to_string(mostPrompts));
+  std::vector<std::vector<int32_t>> prompts;
+  for (const Json &element : list) {
+    if (!element.is_string() && !element.is_array())
+      return reader.unexpected(key, "a list of texts, or of token ids");
+    Expected<std::vector<int32_t>> ids =
+        readPrompt(reader, key, element, model);
+    if (!ids)
+      return ids.takeStatus();
+    prompts.push_back(std::move(*ids));
+  }
+  return prompts;
+}
+
+Status checkNumber(const GenerationPlan &plan) {
+  const auto total = static_cast<int64_t>(plan.prompts.size()) *
+                     plan.fields.request.count;
+  if (total <= mostContinuations)
+    return Status::ok();
+  return Status(StatusCode::OutOfRange,
+                std::string(requestName) + ": " + std::to_string(total) +
+                    " continuations of all prompts",
+                "ask for at most " + std::to_string(mostContinuations));
+}
+
+/// Whether calls of tools may be made.
+static Expected<bool> readToolChoice(const OrderedJson &object) {
+  const bool hasTools = object.contains("tools") &&
+                        object.at("tools").is_array() &&
+                        !object.at("tools").empty();
+  if (object.contains("tools") && !object.at("tools").is_null() &&
+      !object.at("tools").is_array())
+    return Status(StatusCode::InvalidArgument,
+                  std::string(requestName) + ": 'tools' is not an array",
+                  "give a list of {\"type\": \"function\", …}");
+  if (!object.contains("tool_choice") || object.at("tool_choice").is_null())
+    return hasTools;
+  const OrderedJson &choice = object.at("tool_choice");
+  if (choice == "none")
+    return false;
+  if (choice == "auto")
+    return hasTools;
+  return Status(StatusCode::InvalidArgument,
+                std::string(requestName) +
+                    ": 'tool_choice' is neither \"auto\" nor \"none\"; the "
+                    "model cannot be forced to call a tool",
+                "use \"auto\"");
+}
+
+Status planConversation(OrderedJson object, ServedModel &model,
+                        GenerationPlan &plan) {
+  Expected<bool> hasTools = readToolChoice(object);
+  if (!hasTools)
+    return hasTools.takeStatus();
+  plan.isConversation = true;
+  if (*hasTools) // The parser needs no order of keys.
+    plan.tools = Json::parse(object["tools"].dump(
+        -1, ' ', false, OrderedJson::error_handler_t::replace));
+  else
+    object.erase("tools");
+  Expected<std::string> text =
+      renderMessages(std::move(object), requestName, model.prompts);
+  if (!text)
+    return text.takeStatus();
+  Expected<std::vector<int32_t>> ids = encodePrompt(
+      *text, /*addsSpecialTokens=*/false, requestName, model.prompts);
+  if (!ids)
+    return ids.takeStatus();
+  plan.promptText = std::move(*text);
+  plan.prompts.push_back(std::move(*ids));
+  return Status::ok();
+}
+
+} // namespace llmir::server
