@@ -57,8 +57,11 @@ export function chatRequest(model: string, conversation: Conversation): unknown 
 
 /** The body of the request that continues a text. */
 export function textRequest(model: string, conversation: Conversation): unknown {
-  return { model, prompt: conversation.text, ...conversation.settings.numbers, ...streamed };
+  return { model, prompt: conversation.text, max_tokens: continuationTokens, ...conversation.settings.numbers, ...streamed };
 }
+
+/** Of a text, if the settings do not say: servers that follow OpenAI's API would end after 16. */
+export const continuationTokens = 200;
 
 const streamed = { stream: true, stream_options: { include_usage: true } };
 

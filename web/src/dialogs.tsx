@@ -1,7 +1,10 @@
+import { continuationTokens } from "./answer";
 import type { App } from "./app";
 import { useState } from "./hooks";
 import { Dialog } from "./parts";
 import { parseNumber, settings, type Name, type Settings } from "./settings";
+
+const textHint = `of a continuation; ${continuationTokens} if empty`;
 
 export function SettingsDialog({ app, onClose }: { app: App; onClose: () => void }) {
   const { kind, settings: before } = app.current;
@@ -48,7 +51,7 @@ export function SettingsDialog({ app, onClose }: { app: App; onClose: () => void
                   onInput={(event) => setTyped(new Map(typed).set(setting.name, event.currentTarget.value))}
                 />
                 <small id={hint} class={typeof value === "string" ? "wrong" : ""}>
-                  {typeof value === "string" ? value : setting.hint}
+                  {typeof value === "string" ? value : kind === "text" && setting.name === "max_tokens" ? textHint : setting.hint}
                 </small>
               </label>
             );

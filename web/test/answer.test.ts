@@ -61,6 +61,7 @@ test("a request has what the settings say, and nothing for empty ones", () => {
   assert.deepEqual(textRequest("m", conversation({ kind: "text", text: "Once", settings })), {
     model: "m", prompt: "Once", temperature: 0, seed: 7, max_tokens: 5, ...streamed,
   });
+  assert.deepEqual(textRequest("m", conversation({ kind: "text", text: "Once" })), { model: "m", prompt: "Once", max_tokens: 200, ...streamed });
 });
 
 test("errors are in the server's words", () => {

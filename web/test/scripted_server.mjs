@@ -7,8 +7,8 @@ import { setTimeout as sleep } from "node:timers/promises";
  * Starts a server that serves the text `page` at /.
  *
  * `script(path, body)` returns what is to be said: {status, error} for a refusal; otherwise {deltas, usage, finish,
- * pieceBytes, pieceDelay, breakOff}, where each delta is an object (chat) or a text (completion), and `breakOff` closes the
- * connection before the end. `engine` is what GET /engine answers; `key`, if not empty, is the API key that all routes
+ * pieceBytes, pieceDelay, breakOff, error}, where each delta is an object (chat) or a text (completion), `breakOff` closes
+ * the connection before the end, and `error` is the event that ends the stream. `engine` is what GET /engine answers; `key`, if not empty, is the API key that all routes
  * want. The result has `url`, `requests` (the bodies, and the paths of everything that was asked for), `close()`.
  */
 export async function startServer({ page, script, engine, key = "", models = ["scripted/model-1b"] }) {
@@ -43,7 +43,7 @@ export async function startServer({ page, script, engine, key = "", models = ["s
   };
 }
 
-async function stream(response, path, { deltas, usage, finish = "stop", pieceBytes = 7, pieceDelay = 0, breakOff = false }) {
+async function stream(response, path, { deltas, usage, finish = "stop", pieceBytes = 7, pieceDelay = 0, breakOff = false, error }) {
   const chat = path === "/v1/chat/completions";
   const event = (value) => `data: ${typeof value === "string" ? value : JSON.stringify(value)}\r\n\r\n`;
   const choice = (delta, reason = null) => ({
@@ -58,7 +58,11 @@ async function stream(response, path, { deltas, usage, finish = "stop", pieceByt
   };
   if (chat) await write(event(choice({ role: "assistant", content: "" })));
   for (const delta of deltas) await write(event(choice(delta)));
-  if (breakOff) return response.destroy();
+  if (breakOff) {
+    await sleep(100); // Until what was written has been sent.
+    return response.destroy();
+  }
+  if (error) return response.end(event({ error }));
   await write(event(choice(chat ? {} : "", finish)));
   if (usage) await write(event({ choices: [], usage }));
   await write(event("[DONE]"));
