@@ -30,6 +30,7 @@ AREAS = (
     ("Checkpoint", ("include/llmir/Checkpoint", "lib/Checkpoint"), ("Support",)),
     ("Tokenizer", ("include/llmir/Tokenizer", "lib/Tokenizer"), ("Support",)),
     ("ChatTemplate", ("include/llmir/ChatTemplate", "lib/ChatTemplate"), ("Support",)),
+    ("ChatOutput", ("include/llmir/ChatOutput", "lib/ChatOutput"), ("Support",)),
     ("ChatTemplateGGUF", ("include/llmir/ChatTemplate/FromGGUF.h", "lib/ChatTemplate/FromGGUF.cpp"),
      ("Support", "Checkpoint", "ChatTemplate")),
     ("TokenizerGGUF", ("include/llmir/Tokenizer/FromGGUF.h", "include/llmir/Tokenizer/ToGGUF.h",
@@ -41,6 +42,8 @@ AREAS = (
     ("RuntimeBridge", ("lib/Dialect/LLM/Runtime/TypeBridge.cpp",), ("RuntimeCache",)),
     ("Runtime", ("include/llmir/Runtime", "lib/Runtime"), ("ABI", "Support", "Artifact", "RuntimeCache")),
     ("Serving", ("include/llmir/Serving", "lib/Serving"), ("Support", "Runtime")),
+    ("Server", ("include/llmir/Server", "lib/Server"),
+     ("Support", "Tokenizer", "ChatTemplate", "ChatOutput", "Artifact", "RuntimeCache", "Runtime", "Serving")),
     ("Reference", ("include/llmir/Reference", "lib/Reference"), ("Support", "RuntimeCache")),
     ("Dialect", ("include/llmir/Dialect", "lib/Dialect"), ()),
     ("LLM", ("include/mlir/Dialect/LLM/IR", "lib/Dialect/LLM/IR"), ("Support",)),
@@ -78,12 +81,13 @@ AREAS = (
       "MLLMTransforms", "LLMTransforms", "Frontend", "Conversion", "Codegen", "Target", "Packing", "PackingProgram",
       "Pipelines")),
     ("llmir", ("tools/llmir",),
-     ("ABI", "Support", "Checkpoint", "Tokenizer", "TokenizerGGUF", "ChatTemplate", "ChatTemplateGGUF", "Artifact", "Hub",
-      "Runtime", "Serving", "llmir-c/Compiler.h", "llmir/Driver/Stages.def")),
+     ("ABI", "Support", "Checkpoint", "Tokenizer", "TokenizerGGUF", "ChatTemplate", "ChatTemplateGGUF", "ChatOutput",
+      "Artifact", "Hub", "Runtime", "Serving", "Server", "llmir-c/Compiler.h", "llmir/Driver/Stages.def")),
 )
 # These must not include MLIR or LLVM, so that models run without them.
-WITHOUT_IR = ("ABI", "Support", "Quantize", "Checkpoint", "Tokenizer", "ChatTemplate", "ChatTemplateGGUF", "TokenizerGGUF",
-              "Artifact", "Hub", "RuntimeCache", "Runtime", "Serving", "Reference", "Packing", "llmir")
+WITHOUT_IR = ("ABI", "Support", "Quantize", "Checkpoint", "Tokenizer", "ChatTemplate", "ChatTemplateGGUF", "ChatOutput",
+              "TokenizerGGUF",
+              "Artifact", "Hub", "RuntimeCache", "Runtime", "Serving", "Server", "Reference", "Packing", "llmir")
 
 
 def tracked_files():

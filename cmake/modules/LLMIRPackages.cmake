@@ -45,7 +45,7 @@ set(CPACK_DEBIAN_DEV_PACKAGE_NAME llmir-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_COMPONENT_DEV_DESCRIPTION "Headers, static libraries and a CMake package to run artifacts, to trace models in C++, and to
 write passes and dialects as plugins. The libraries of the compiler need the recommended packages.")
-set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "llmir (= ${PROJECT_VERSION}), pkg-config, nlohmann-json3-dev, libpcre2-dev, libutf8proc-dev")
+set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "llmir (= ${PROJECT_VERSION}), pkg-config, nlohmann-json3-dev, libpcre2-dev, libutf8proc-dev, libssl-dev")
 set(CPACK_DEBIAN_DEV_PACKAGE_RECOMMENDS "llmir-compiler (= ${PROJECT_VERSION}), llvm-${LLMIR_LLVM_RELEASE}-dev, libmlir-${LLMIR_LLVM_RELEASE}-dev, mlir-${LLMIR_LLVM_RELEASE}-tools, liblld-${LLMIR_LLVM_RELEASE}-dev, lld-${LLMIR_LLVM_RELEASE}, zlib1g-dev, libzstd-dev, libxml2-dev")
 if(LLMIR_RUNTIME_ONLY)
   unset(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS)

@@ -94,7 +94,8 @@ Status ChatPrompt::check() {
   return parsed(**chosen).takeStatus();
 }
 
-Expected<std::string> ChatPrompt::render(OrderedJson variables) {
+/// Adds the variables that are not given.
+OrderedJson ChatPrompt::withDefaults(OrderedJson variables) const {
   auto setDefault = [&](const char *name, OrderedJson value) {
     if (!variables.contains(name))
       variables[name] = std::move(value);
@@ -105,12 +106,34 @@ Expected<std::string> ChatPrompt::render(OrderedJson variables) {
   for (const auto &[name, text] : templates.tokens.items())
     if (text.is_string())
       setDefault(name.c_str(), text.get<std::string>());
+  return variables;
+}
+
+/// What the template wants; the variables of a request do not change that.
+MessageForms ChatPrompt::formsOf(const ModelTemplates::Named &named,
+                                 const ChatTemplate &chat) {
+  std::lock_guard<std::mutex> lock(*mutex);
+  auto forms = messageForms.find(named.name);
+  if (forms == messageForms.end())
+    forms = messageForms
+                .emplace(named.name, MessageForms::of(
+                                         chat, withDefaults(
+                                                   OrderedJson::object())))
+                .first;
+  return forms->second;
+}
+
+Expected<std::string> ChatPrompt::render(OrderedJson variables) {
+  variables = withDefaults(std::move(variables));
   auto chosen = templates.choose(!variables["tools"].is_null());
   if (!chosen)
     return chosen.takeStatus();
   auto chat = parsed(**chosen);
   if (!chat)
     return chat.takeStatus();
+  if (variables.contains("messages"))
+    LLMIR_RETURN_IF_ERROR(
+        adaptMessages(variables["messages"], formsOf(**chosen, **chat)));
   return (*chat)->render(variables);
 }
 

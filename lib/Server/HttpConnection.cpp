@@ -163,7 +163,7 @@ bool Exchange::write(std::string_view text) {
     return false;
   if (text.empty())
     return true;
-  if (queued + text.size() > options.maxQueuedBytes) {
+  if (queued > 0 && queued + text.size() > options.maxQueuedBytes) {
     gone = true;
     if (std::shared_ptr<AnswerSink> target = sink.lock())
       asio::post(target->io(), [target] { target->giveUp(); });

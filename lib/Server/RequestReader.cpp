@@ -360,15 +360,14 @@ Expected<std::vector<int32_t>> encodePrompt(const std::string &text,
   return ids;
 }
 
-/// Joins the texts of a content that is a list of parts.
-static Status joinParts(OrderedJson &content, const std::string &where) {
+/// Refuses images and other media; texts are left to ChatPrompt.
+static Status checkParts(const OrderedJson &content, const std::string &where) {
   if (!content.is_array())
     return Status::ok();
-  std::string text;
-  bool isFirst = true;
   for (const OrderedJson &part : content) {
     const bool isText =
-        part.is_object() && part.contains("text") && part["text"].is_string();
+        part.is_string() || (part.is_object() && part.contains("text") &&
+                             part["text"].is_string());
     if (!isText)
       return Status(StatusCode::InvalidArgument,
                     where + ": 'content' has " +
@@ -377,31 +376,8 @@ static Status joinParts(OrderedJson &content, const std::string &where) {
                             OrderedJson::error_handler_t::replace))) +
                         "; only texts are supported",
                     "give {\"type\": \"text\", \"text\": …}");
-    text += isFirst ? "" : "\n";
-    text += part["text"].get_ref<const std::string &>();
-    isFirst = false;
   }
-  content = std::move(text);
   return Status::ok();
-}
-
-/// Makes the arguments of calls, which clients send as JSON texts, objects.
-static void parseArguments(OrderedJson &message) {
-  if (!message.contains("tool_calls") || !message["tool_calls"].is_array())
-    return;
-  for (OrderedJson &call : message["tool_calls"]) {
-    if (!call.is_object() || !call.contains("function") ||
-        !call["function"].is_object() ||
-        !call["function"].contains("arguments"))
-      continue;
-    OrderedJson &arguments = call["function"]["arguments"];
-    if (!arguments.is_string())
-      continue;
-    Expected<OrderedJson> parsed = parseOrderedJson(
-        arguments.get_ref<const std::string &>(), "arguments");
-    if (parsed && parsed->is_object())
-      arguments = std::move(*parsed);
-  }
 }
 
 static Status prepareMessages(OrderedJson &messages, const std::string &where,
@@ -414,8 +390,7 @@ static Status prepareMessages(OrderedJson &messages, const std::string &where,
                     where + ": 'messages' has an element without 'role'",
                     "give objects with role and content");
     if (message.contains("content"))
-      LLMIR_RETURN_IF_ERROR(joinParts(message["content"], where));
-    parseArguments(message);
+      LLMIR_RETURN_IF_ERROR(checkParts(message["content"], where));
     if (message["role"] == "developer" && !knowsDeveloper)
       message["role"] = "system";
   }

@@ -8,6 +8,7 @@ import sys
 EXPECTED = {
     "libpcre2-8", "libutf8proc",  # The tokenizer.
     "libedit",  # llmir chat.
+    "libssl", "libcrypto",  # llmir serve.
     "libstdc++", "libm", "libgcc_s", "libc", "libpthread", "libdl",
     "ld-linux-x86-64", "ld-linux-aarch64",
     "libasan", "libubsan", "libtsan",  # In builds with sanitizers.

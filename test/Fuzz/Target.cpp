@@ -17,8 +17,8 @@ namespace llmir::fuzz {
 const std::vector<Target> &targets() {
   static const std::vector<Target> all = [] {
     std::vector<Target> list;
-    for (auto part :
-         {checkpointTargets, tokenizerTargets, textTargets, artifactTargets})
+    for (auto part : {checkpointTargets, tokenizerTargets, textTargets,
+                      chatOutputTargets, artifactTargets})
       for (const Target &target : part())
         list.push_back(target);
     return list;

@@ -36,6 +36,7 @@ std::vector<Target> checkpointTargets();
 std::vector<Target> tokenizerTargets();
 std::vector<Target> artifactTargets();
 std::vector<Target> textTargets();
+std::vector<Target> chatOutputTargets();
 
 /// All targets, in the order of the documentation.
 const std::vector<Target> &targets();

@@ -372,6 +372,72 @@ TEST(Engine, CancelsAllAtItsEnd) {
   collector.result(id); // Has ended, for whatever reason.
 }
 
+TEST(Engine, CancelsAllOnRequest) {
+  Collector collector;
+  gate.close();
+  auto engine = makeEngine(40, {}, withoutEnds(), gatedStep);
+  const RequestId first =
+      *engine->submit(requestFor({1, 2}, 30), collector.callback());
+  const RequestId second =
+      *engine->submit(requestFor({3, 4}, 30), collector.callback());
+  engine->cancelAll();
+  gate.open();
+  EXPECT_EQ(*collector.result(first).reason, FinishReason::Cancelled);
+  EXPECT_EQ(*collector.result(second).reason, FinishReason::Cancelled);
+  EXPECT_FALSE(engine->submit(requestFor({1}, 1), collector.callback()));
+  engine->drain();
+  expectAllAvailable(*engine);
+}
+
+TEST(Engine, TellsWhatBlocksAreUsedFor) {
+  Collector collector;
+  auto engine = makeEngine();
+  const std::vector<int32_t> unused(40, 0);
+  EXPECT_EQ(engine->blockUses(), unused) << "without a step";
+  Tokens prompt;
+  for (int32_t i = 0; i < 40; ++i)
+    prompt.push_back(i % 9);
+  collector.result(*engine->submit(requestFor(prompt, 2), collector.callback()));
+  const std::vector<int32_t> kept = engine->blockUses();
+  const EngineStatistics idle = engine->statistics();
+  EXPECT_EQ(std::count(kept.begin(), kept.end(), -1), idle.cache.idleBlocks);
+  EXPECT_EQ(std::count(kept.begin(), kept.end(), 0), idle.cache.freeBlocks);
+  EXPECT_GT(idle.cache.idleBlocks, 0);
+  gate.close();
+  engine = makeEngine(40, {}, withoutEnds(), gatedStep);
+  Request forked = requestFor(prompt, 30);
+  forked.count = 2;
+  const RequestId id = *engine->submit(forked, collector.callback());
+  gate.open();
+  collector.waitForTokens(id);
+  int32_t most = 0;
+  for (int round = 0; round < 1000 && most < 2; ++round) {
+    const std::vector<int32_t> uses = engine->blockUses();
+    most = *std::max_element(uses.begin(), uses.end());
+  }
+  EXPECT_EQ(most, 2) << "two continuations share the prompt's blocks";
+  engine->cancelAll();
+  engine->drain();
+}
+
+TEST(Engine, ReportsSteps) {
+  std::vector<StepRecord> steps;
+  EngineOptions options;
+  options.onStep = [&](const StepRecord &step) { steps.push_back(step); };
+  Collector collector;
+  auto engine = makeEngine(40, options);
+  collector.result(
+      *engine->submit(requestFor({1, 2, 3}, 4), collector.callback()));
+  engine->drain();
+  ASSERT_EQ(steps.size(), 4u);
+  EXPECT_EQ(steps[0].tokens, 3);
+  EXPECT_EQ(steps[1].tokens, 1);
+  for (const StepRecord &step : steps) {
+    EXPECT_EQ(step.sequences, 1);
+    EXPECT_GT(step.milliseconds, 0);
+  }
+}
+
 TEST(Engine, RefusesWhatItCannotServe) {
   auto engine = makeEngine(/*kvBlocks=*/4);
   EXPECT_EQ(engine->contextLength(), 16);

@@ -17,8 +17,8 @@
 #include "Conversation.h"
 #include "LineEditor.h"
 #include "LoadedModel.h"
-#include "ThinkingFilter.h"
 
+#include "llmir/ChatOutput/ChatOutput.h"
 #include "llmir/Serving/Generator.h"
 #include "llmir/Tokenizer/StreamDecoder.h"
 
@@ -62,7 +62,8 @@ private:
   bool answer();
   Expected<GenerateResult> generateAnswer(const Conversation::Prompt &prompt,
                                           std::string &text);
-  void show(const std::vector<ThinkingFilter::Part> &parts);
+  void show(const std::vector<ChatDelta> &deltas);
+  void setDim(bool dim);
   void noteAnswer(const GenerateResult &result) const;
   int64_t promptTokens() const;
 
@@ -79,6 +80,7 @@ private:
   const ChatOptions &options;
   LoadedModel model;
   std::optional<ChatPrompt> chat;
+  std::optional<ChatOutputFormat> format; ///< Of reasoning only: no tools.
   std::unique_ptr<CachedSequence> sequence;
   std::unique_ptr<Conversation> conversation;
   std::unique_ptr<LineEditor> editor;
@@ -240,17 +242,20 @@ static std::string withoutControls(std::string_view text) {
   return safe;
 }
 
-void Chat::show(const std::vector<ThinkingFilter::Part> &parts) {
-  constexpr const char *dim = "\x1b[2m", *normal = "\x1b[22m";
+void Chat::setDim(bool dim) {
+  if (outputIsTerminal() && dim != isDim)
+    printNow(dim ? "\x1b[2m" : "\x1b[22m");
+  isDim = dim;
+}
+
+void Chat::show(const std::vector<ChatDelta> &deltas) {
   const bool terminal = outputIsTerminal();
-  for (const ThinkingFilter::Part &part : parts) {
-    if (part.isThinking && hidesThinking)
+  for (const ChatDelta &delta : deltas) {
+    const bool isThinking = delta.kind == ChatDelta::Kind::Reasoning;
+    if (isThinking && hidesThinking)
       continue;
-    if (terminal && part.isThinking != isDim) {
-      printNow(part.isThinking ? dim : normal);
-      isDim = part.isThinking;
-    }
-    printNow(terminal ? withoutControls(part.text) : part.text);
+    setDim(isThinking);
+    printNow(terminal ? withoutControls(delta.text) : delta.text);
   }
 }
 
@@ -261,10 +266,10 @@ Chat::generateAnswer(const Conversation::Prompt &prompt, std::string &text) {
   style.continuesText = true;
   style.skipSpecialTokens = false; // Tags of thinking may be special.
   StreamDecoder decoder(tokenizer, style);
-  ThinkingFilter filter(prompt.text);
+  ChatOutputParser parser(*format, prompt.text);
   auto take = [&](const std::string &piece) {
     text += piece;
-    show(filter.feed(piece));
+    show(parser.feed(piece));
   };
   GenerateOptions settings;
   settings.sampling =
@@ -275,8 +280,7 @@ Chat::generateAnswer(const Conversation::Prompt &prompt, std::string &text) {
     return editor->isInteractive() && InterruptScope::pending();
   };
   settings.onToken = [&](int32_t id) {
-    if (!tokenizer.isSpecial(id) ||
-        ThinkingFilter::isTag(tokenizer.tokenText(id)))
+    if (!tokenizer.isSpecial(id) || format->isMarker(tokenizer.tokenText(id)))
       take(decoder.feed(id));
     return true;
   };
@@ -285,8 +289,8 @@ Chat::generateAnswer(const Conversation::Prompt &prompt, std::string &text) {
     scope.emplace();
   Expected<GenerateResult> result = sequence->generate(prompt.ids, settings);
   take(decoder.flush());
-  show(filter.flush());
-  show({{"", false}}); // No longer dim.
+  show(parser.finish());
+  setDim(false);
   print("\n");
   printNow({});
   return result;
@@ -369,6 +373,11 @@ Status Chat::open() {
   if (!found)
     return found.takeStatus();
   chat = std::move(*found);
+  auto chosen = ChatOutputFormat::choose(chat->source(/*hasTools=*/false),
+                                         "none", "auto");
+  if (!chosen)
+    return chosen.takeStatus();
+  format = *chosen;
   return chat->check();
 }
 

@@ -18,6 +18,7 @@
 #define LLMIR_SERVER_CHATPROMPT_H
 
 #include "llmir/ChatTemplate/ChatTemplate.h"
+#include "llmir/ChatTemplate/Messages.h"
 #include "llmir/ChatTemplate/ModelTemplates.h"
 #include "llmir/Tokenizer/Tokenizer.h"
 
@@ -59,7 +60,8 @@ public:
   /// The template of conversations with tools or without; empty without one.
   std::string_view source(bool hasTools) const;
 
-  /// Renders an object with `messages` and any other variables. As in
+  /// Renders an object with `messages`, in the form of OpenAI's API or that of
+  /// the template (see Messages.h), and any other variables. As in
   /// transformers, `tools` and `documents` are none and `add_generation_prompt`
   /// is false where they are not given. The text is to be encoded without
   /// adding special tokens.
@@ -67,11 +69,15 @@ public:
 
 private:
   Expected<const ChatTemplate *> parsed(const ModelTemplates::Named &named);
+  MessageForms formsOf(const ModelTemplates::Named &named,
+                       const ChatTemplate &chat);
+  OrderedJson withDefaults(OrderedJson variables) const;
 
   ModelTemplates templates;
   std::string shownName; ///< Of the template, in messages.
   std::unique_ptr<std::mutex> mutex; ///< Of the following.
   std::map<std::string, Expected<ChatTemplate>> parsedTemplates; ///< By name.
+  std::map<std::string, MessageForms> messageForms;              ///< By name.
 };
 
 } // namespace llmir

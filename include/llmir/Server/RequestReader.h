@@ -82,9 +82,8 @@ Expected<std::vector<int32_t>> encodePrompt(const std::string &text,
 
 /// The text of a conversation: of `messages`, `tools`, `documents` and
 /// `chat_template_kwargs` of an object, and `reasoning_effort` and
-/// `add_generation_prompt` if it has them. Contents that are lists of texts are
-/// joined, and arguments of calls, which are JSON texts, are parsed, as in vLLM;
-/// the role "developer" is "system" in templates that do not know it.
+/// `add_generation_prompt` if it has them. The role "developer" is "system" in
+/// templates that do not know it.
 Expected<std::string> renderMessages(OrderedJson object,
                                      const std::string &where,
                                      PromptModel &model);
