@@ -22,6 +22,7 @@ const apiKey = "llmir.key";
 /** Between two updates of the page while an answer is streamed, and between two writes to the storage. */
 const shownEvery = 60;
 const storedEvery = 1000;
+const askAgainAfter = 2000;
 
 /** The state of the page, and what the user can do. */
 export class App extends Observable {
@@ -65,6 +66,8 @@ export class App extends Observable {
       this.trouble = this.model ? "" : "The server offers no model.";
     } catch (error) {
       this.trouble = message(error);
+      // The server is loading its model.
+      if (error instanceof ServerError && error.status === 503) window.setTimeout(() => void this.loadModels(), askAgainAfter);
     }
     this.changed();
   }

@@ -245,7 +245,7 @@ test("the live view shows the engine, and asks only while it is seen", { script:
   assert.equal(asked(), 0);
   await page.getByRole("button", { name: "Engine" }).click();
   await page.getByText("of at most 8").waitFor();
-  for (const text of ["1,234 tokens", "50 % of prompts", "300 blocks of 16 tokens."]) await page.getByText(text).waitFor();
+  for (const text of ["1,234 tokens", "33 % of prompts", "300 blocks of 16 tokens."]) await page.getByText(text).waitFor();
   await page.getByRole("img", { name: "Step time: now 12.5 ms, at most 12.5 ms" }).waitFor();
   await page.getByRole("img", { name: /^Generated: now \d.*tokens\/s/ }).waitFor({ timeout: 5000 });
   assert.deepEqual(await page.locator(".legend strong").allInnerTexts(), ["150", "50", "70", "0", "0", "30"]);

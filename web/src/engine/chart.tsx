@@ -25,7 +25,9 @@ export function Chart({ title, unit, values, latest, format, span, bars }: Chart
     <figure class="chart">
       <figcaption>
         <span>{title}</span>
-        <strong>{last === undefined ? "–" : said(last)}</strong>
+        <strong>
+          {last === undefined ? "–" : format(last)} {last !== undefined && <small>{unit}</small>}
+        </strong>
       </figcaption>
       <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" role="img" aria-label={label}>
         {values.length > 0 && <path class={bars ? "bars" : "line"} d={bars ? barPath(values, highest) : linePath(values, highest)} />}

@@ -77,8 +77,9 @@ function EngineView({ state, history }: { state: EngineState; history: RateHisto
         <Figure name="Running" value={whole(requests.running)} more={`of at most ${whole(state.mostRunning)}`} />
         <Figure name="Waiting" value={whole(requests.waiting)} more={`${whole(requests.waitingTokens)} tokens`} />
         <Figure name="Finished" value={whole(requests.finished)} more={`${whole(requests.preemptions)} preempted`} />
-        <Figure name="Generated" value={whole(tokens.generated)} more={`tokens; prompts ${whole(tokens.prompt)}`} />
-        <Figure name="From the cache" value={whole(tokens.cached)} more={share(tokens.cached, tokens.prompt)} />
+        <Figure name="Generated" value={whole(tokens.generated)} more="tokens" />
+        <Figure name="Prompts" value={whole(tokens.prompt)} more="tokens" />
+        <Figure name="From the cache" value={whole(tokens.cached)} more={share(tokens.cached, tokens.prompt + tokens.cached)} />
       </dl>
       <section aria-labelledby="cache-title">
         <h2 id="cache-title">Blocks of the cache</h2>
@@ -107,6 +108,7 @@ function Figure({ name, value, more }: { name: string; value: string; more: stri
 }
 
 function whole(value: number): string {
+  if (value >= 1e6) return value.toLocaleString("en-US", { notation: "compact", maximumFractionDigits: 2 });
   return Math.round(value).toLocaleString("en-US");
 }
 

@@ -7,6 +7,7 @@ export interface EngineState {
   mostRunning: number;
   uptime: number;
   requests: { running: number; waiting: number; waitingTokens: number; finished: number; preemptions: number };
+  /** `prompt`: computed; `cached`: found in the cache instead. */
   tokens: { prompt: number; generated: number; cached: number };
   cache: { blockSize: number; blocks: number };
   /** For each block of the cache: 0 if free, -1 if idle with a kept prefix, otherwise how many sequences use it. */
