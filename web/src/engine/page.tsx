@@ -79,7 +79,7 @@ function EngineView({ state, history }: { state: EngineState; history: RateHisto
         <Figure name="Finished" value={whole(requests.finished)} more={`${whole(requests.preemptions)} preempted`} />
         <Figure name="Generated" value={whole(tokens.generated)} more="tokens" />
         <Figure name="Prompts" value={whole(tokens.prompt)} more="tokens" />
-        <Figure name="From the cache" value={whole(tokens.cached)} more={share(tokens.cached, tokens.prompt + tokens.cached)} />
+        <Figure name="Cached" value={whole(tokens.cached)} more={share(tokens.cached, tokens.prompt + tokens.cached)} />
       </dl>
       <section aria-labelledby="cache-title">
         <h2 id="cache-title">Blocks of the cache</h2>
