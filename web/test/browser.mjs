@@ -247,7 +247,7 @@ test("the live view shows the engine, and asks only while it is seen", { script:
   await page.getByText("of at most 8").waitFor();
   for (const text of ["1,234 tokens", "33 % of prompts", "300 blocks of 16 tokens."]) await page.getByText(text).waitFor();
   await page.getByRole("img", { name: "Step time: now 12.5 ms, at most 12.5 ms" }).waitFor();
-  await page.getByRole("img", { name: /^Generated: now \d.*tokens\/s/ }).waitFor({ timeout: 5000 });
+  await page.getByRole("img", { name: /^Generated: now \d.*tokens\/s/ }).waitFor({ timeout: 30000 });
   assert.deepEqual(await page.locator(".legend strong").allInnerTexts(), ["150", "50", "70", "0", "0", "30"]);
   const colors = await page.locator("canvas").evaluate((canvas) => {
     const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
@@ -306,14 +306,16 @@ test("what a screen reader gets", { script: say(`# Title\n\n${"A sentence with s
     const region = document.querySelector("[aria-live=polite]");
     new MutationObserver((records) => records.forEach((record) => record.addedNodes.forEach((node) => window.said.push(node.textContent)))).observe(region, { childList: true });
   });
+  const start = Date.now();
   await send(page, "Tell me");
   await finished(page);
+  const seconds = (Date.now() - start) / 1000;
   await page.waitForTimeout(200);
   const said = await page.evaluate(() => window.said);
   assert.equal(said[0], "The model is answering.");
   assert.equal(said.at(-1), "The answer is complete.");
   assert.equal(said.slice(1, -1).join(" "), `Title ${"A sentence with some words. ".repeat(40)}let x;`);
-  assert.ok(said.length >= 4 && said.length <= 8, `${said.length} announcements`);
+  assert.ok(said.length >= 4 && said.length <= 4 + seconds / 4, `${said.length} announcements in ${seconds} s`);
   await page.getByRole("button", { name: "Engine" }).click();
   await page.getByText("of at most 8").waitFor();
   await page.getByRole("button", { name: "New chat" }).click();
@@ -379,7 +381,7 @@ async function run({ options, body }) {
   const server = await startServer({ page: html, ...options });
   const context = await browser.newContext({ viewport: options.viewport ?? { width: 1100, height: 800 }, colorScheme: options.colorScheme ?? "light" });
   const page = await context.newPage();
-  page.setDefaultTimeout(15000);
+  page.setDefaultTimeout(60000);
   const errors = [];
   page.on("pageerror", (error) => errors.push(String(error)));
   page.on("console", (entry) => ["error", "warning"].includes(entry.type()) && errors.push(entry.text()));
