@@ -84,6 +84,11 @@ if subprocess.run([config.python, "-c", "import onnx"], stderr=subprocess.DEVNUL
     config.available_features.add("python-onnx")
 if subprocess.run([config.python, "-c", "import jinja2"], stderr=subprocess.DEVNULL).returncode == 0:
     config.available_features.add("python-jinja2")
+# OpenAI's client of the npm package `openai`, in the folder that LLMIR_OPENAI_CLIENT names.
+openai_client = os.environ.get("LLMIR_OPENAI_CLIENT", "")
+config.substitutions.append(("%openai_client", openai_client))
+if shutil.which("node") and os.path.exists(os.path.join(openai_client, "node_modules", "openai", "package.json")):
+    config.available_features.add("openai-client")
 onnxruntime = os.environ.get("LLMIR_ONNXRUNTIME_WEB", "")
 config.substitutions.append(("%onnxruntime_web", onnxruntime))
 if shutil.which("node") and os.path.exists(os.path.join(onnxruntime, "package.json")):
@@ -108,7 +113,7 @@ config.environment["HF_HUB_CACHE"] = os.path.join(config.test_exec_root, "hub")
 config.environment["HF_HUB_OFFLINE"] = "1"
 config.environment["LC_ALL"] = "C.UTF-8"
 config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
-for variable in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LLMIR_LONG_TESTS"):
+for variable in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LLMIR_LONG_TESTS", "LLMIR_FEW_LEVELS"):
     if variable in os.environ:
         config.environment[variable] = os.environ[variable]
 if os.environ.get("LLMIR_LONG_TESTS"):

@@ -55,7 +55,7 @@ AREAS = (
      ("Support", "Dialect", "MLLM", "Interpreter")),
     ("LLMTransforms", ("include/mlir/Dialect/LLM/Transforms", "lib/Dialect/LLM/Transforms"),
      ("ABI", "Support", "Reference", "Dialect", "LLM", "MLLM", "Interpreter")),
-    ("CAPI", ("include/llmir-c", "lib/CAPI"), ("Support", "RuntimeCache", "LLM")),
+    ("CAPI", ("include/llmir-c", "lib/CAPI"), ("Support", "Artifact", "RuntimeCache", "Runtime", "Serving", "LLM")),
     ("MLLMText", ("include/llmir/MLLMText", "lib/MLLMText"),
      ("Support", "Dialect", "LLM", "MLLM", "mllm/Types.h", "mllm/ir/GeneratedOps.inc")),
     ("Frontend", ("include/mllm", "include/llmir/Frontend", "lib/Frontend"),

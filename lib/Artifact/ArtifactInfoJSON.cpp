@@ -95,6 +95,7 @@ static void visitDefaults(Defaults &defaults, Visitor &&visitor) {
   visitor("topK", defaults.topK);
   visitor("topP", defaults.topP);
   visitor("minP", defaults.minP);
+  visitor("repetitionPenalty", defaults.repetitionPenalty);
 }
 
 //===----------------------------------------------------------------------===//
@@ -497,7 +498,9 @@ Status validateArtifactInfo(const ArtifactInfo &info) {
   LLMIR_RETURN_IF_ERROR(
       checkRange("generation.topK", generation.topK, 0, INT32_MAX));
   LLMIR_RETURN_IF_ERROR(checkNumber("generation.topP", generation.topP, 0, 1));
-  return checkNumber("generation.minP", generation.minP, 0, 1);
+  LLMIR_RETURN_IF_ERROR(checkNumber("generation.minP", generation.minP, 0, 1));
+  return checkNumber("generation.repetitionPenalty",
+                     generation.repetitionPenalty, 1e-6, 1e6);
 }
 
 } // namespace llmir

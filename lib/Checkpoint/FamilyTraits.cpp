@@ -61,15 +61,17 @@ static constexpr FamilyTraits table[] = {
     {"gemma3_text", "gemma3",
      Is::UsesGELU | Is::HasUnitOffset | Is::ScalesEmbedding |
          Is::HasOutputBias | Is::HasSoftCaps | Is::HasQKNorm |
-         Is::HasLocalRotation,
+         Is::HasLocalRotation | Is::HasLocalBase,
      6},
     {"gemma4_text", "gemma4",
      Is::UsesGELU | Is::ScalesEmbedding | Is::HasOutputBias | Is::HasQKNorm |
-         Is::HasLocalRotation | Is::HasExperts | Is::NormalizesExperts,
+         Is::HasLocalRotation | Is::HasLocalBase | Is::HasExperts |
+         Is::NormalizesExperts,
      6},
     {"gemma4_unified_text", "gemma4",
      Is::UsesGELU | Is::ScalesEmbedding | Is::HasOutputBias | Is::HasQKNorm |
-         Is::HasLocalRotation | Is::HasExperts | Is::NormalizesExperts,
+         Is::HasLocalRotation | Is::HasLocalBase | Is::HasExperts |
+         Is::NormalizesExperts,
      6},
     {"olmo2", "olmo2", Is::HasQKNorm | Is::HasOutputBias | Is::HasLocalRotation,
      4},
@@ -121,12 +123,12 @@ static constexpr FamilyTraits table[] = {
     {"nomic_bert", "nomic-bert", Is::UsesLayerNorm | Is::LooksAhead},
     {"modernbert", "modern-bert",
      Is::UsesLayerNorm | Is::UsesExactGELU | Is::LooksAhead |
-         Is::HasLocalRotation,
+         Is::HasLocalRotation | Is::HasLocalBase,
      3},
     {"gemma3_text", "gemma-embedding",
      Is::UsesGELU | Is::HasUnitOffset | Is::ScalesEmbedding |
          Is::HasOutputBias | Is::HasSoftCaps | Is::HasQKNorm |
-         Is::HasLocalRotation | Is::LooksAhead,
+         Is::HasLocalRotation | Is::HasLocalBase | Is::LooksAhead,
      6},
     {"gpt_oss", "gpt-oss",
      Is::HasOutputBias | Is::HasExperts | Is::NormalizesExperts, 2},

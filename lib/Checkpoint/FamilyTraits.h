@@ -39,6 +39,9 @@ struct FamilyTraits {
     EveryFourthIsUnrotated = 1 << 12,
     /// Layers with a window have rotary frequencies of their own.
     HasLocalRotation = 1 << 13,
+    /// Their base is 10,000 where the file does not specify it, not that of the
+    /// other layers.
+    HasLocalBase = 1 << 20,
     DividesLogits = 1 << 14, ///< GGUF: by logit_scale.
     HasSoftCaps = 1 << 15,
     IsParallel = 1 << 16, ///< See ModelConfig::parallelResidual.

@@ -41,9 +41,14 @@ private:
     keys.setF32(key(name), static_cast<float>(number));
   }
   void addSizes();
+  void addLatents();
   void addScales();
   Status addWindow();
   Status addRope();
+  double latentMagnitude() const;
+  void addExperts();
+  Status addStates();
+  void addGemma4Layers();
   Status unsupported(const std::string &what) const {
     return Status(StatusCode::Unsupported,
                   what + ": GGUF has no key for this in " +
@@ -62,7 +67,9 @@ void ModelKeys::addSizes() {
   setCount("block_count", config.numLayers);
   setCount("context_length", config.contextLength);
   setCount("embedding_length", config.hiddenSize);
-  setCount("feed_forward_length", config.intermediateSize);
+  setCount("feed_forward_length", config.intermediateSize > 0
+                                      ? config.intermediateSize
+                                      : config.experts.innerSize);
   setCount("attention.head_count", config.numHeads);
   setCount("attention.head_count_kv", config.numKVHeads);
   setNumber(config.learnedPositions || family.has(FamilyTraits::UsesLayerNorm)
@@ -74,18 +81,29 @@ void ModelKeys::addSizes() {
     return;
   setCount("attention.key_length", config.headDim);
   setCount("attention.value_length", config.headDim);
+  if (family.has(FamilyTraits::HasLatents))
+    addLatents();
+}
+
+/// The sizes above are those of the cache.
+void ModelKeys::addLatents() {
+  const LatentConfig &latent = config.latent;
+  setCount("attention.value_length", latent.rank);
+  setCount("attention.kv_lora_rank", latent.rank);
+  if (latent.queryRank > 0)
+    setCount("attention.q_lora_rank", latent.queryRank);
+  setCount("attention.key_length_mla", latent.plainDim + config.rotaryDim);
+  setCount("attention.value_length_mla", latent.valueDim);
 }
 
 void ModelKeys::addScales() {
   const std::string &architecture = config.architecture;
-  if (architecture == "granite") {
+  if (family.has(FamilyTraits::DividesLogits)) {
     setNumber("attention.scale", config.attentionScale);
     setNumber("embedding_scale", config.embeddingScale);
     setNumber("residual_scale", config.residualScale);
-  }
-  if (family.has(FamilyTraits::DividesLogits))
     setNumber("logit_scale", 1 / config.logitScale);
-  else if (config.logitScale != 1)
+  } else if (config.logitScale != 1)
     setNumber("logit_scale", config.logitScale);
   if (family.has(FamilyTraits::HasSoftCaps)) {
     setNumber("attention.scale", config.attentionScale);
@@ -94,8 +112,10 @@ void ModelKeys::addScales() {
     if (config.logitSoftCap > 0)
       setNumber("final_logit_softcapping", config.logitSoftCap);
   }
-  if (config.queryGrowth != 0)
+  if (config.queryGrowth != 0) {
     setNumber("attention.temperature_scale", config.queryGrowth);
+    setCount("attention.temperature_length", config.queryGrowthContext);
+  }
   if (architecture == "stablelm" || architecture == "gptneox")
     keys.setBool(key("use_parallel_residual"), config.parallelResidual);
 }
@@ -137,18 +157,30 @@ Status ModelKeys::addWindow() {
   return Status::ok();
 }
 
+/// YaRN's mscale_all_dim, of which config.attentionScale has the square of the
+/// magnitude, or 0.
+double ModelKeys::latentMagnitude() const {
+  if (!family.has(FamilyTraits::HasLatents) || config.ropeScaling.factor <= 1)
+    return 0;
+  const auto keyDim =
+      static_cast<double>(config.latent.plainDim + config.rotaryDim);
+  const double magnitude = std::sqrt(config.attentionScale * std::sqrt(keyDim));
+  const double tenth = (magnitude - 1) / std::log(config.ropeScaling.factor);
+  return std::abs(tenth) < 1e-9 ? 0 : 10 * tenth;
+}
+
 Status ModelKeys::addRope() {
   const RopeScaling &scaling = config.ropeScaling;
   setCount("rope.dimension_count", config.rotaryDim);
   setNumber("rope.freq_base", config.ropeTheta);
-  const double usualLocal =
-      config.architecture == "gemma3" ? 10000.0 : config.ropeTheta;
   if (family.has(FamilyTraits::HasLocalRotation) &&
-      (config.localRopeTheta != usualLocal || config.architecture == "gemma3"))
+      (config.localRopeTheta != config.ropeTheta ||
+       family.has(FamilyTraits::HasLocalBase)))
     setNumber("rope.freq_base_swa", config.localRopeTheta);
-  // Llama 3's scaling is a tensor of divisors.
+  // The scaling of Llama 3 and of Gemma 4 is a tensor of divisors.
   if (scaling.kind == RopeScaling::Default ||
-      scaling.kind == RopeScaling::Llama3)
+      scaling.kind == RopeScaling::Llama3 ||
+      scaling.kind == RopeScaling::Proportional)
     return Status::ok();
   if (scaling.kind == RopeScaling::LongRope) {
     setCount("rope.scaling.original_context_length", scaling.originalContext);
@@ -165,7 +197,14 @@ Status ModelKeys::addRope() {
   setNumber("rope.scaling.yarn_beta_slow", scaling.betaSlow);
   if (!scaling.truncatesBounds && config.architecture != "gpt-oss")
     return unsupported("'truncate' of the rotary scaling is false");
-  const auto usual = static_cast<float>(yarnMagnitude(scaling.factor, 1));
+  auto usual = static_cast<float>(yarnMagnitude(scaling.factor, 1));
+  if (const double ofAll = latentMagnitude(); ofAll != 0) {
+    setNumber("rope.scaling.yarn_log_multiplier", 0.1 * ofAll);
+    usual = config.architecture == "mistral4"
+                ? static_cast<float>(yarnMagnitude(scaling.factor, 1) /
+                                     yarnMagnitude(scaling.factor, ofAll))
+                : 1.0f;
+  }
   const auto factor = static_cast<float>(scaling.attentionFactor);
   if (config.architecture == "mistral3" && factor == 1.0f)
     setNumber("rope.scaling.yarn_log_multiplier", 1.0); // mscale_all_dim
@@ -174,20 +213,132 @@ Status ModelKeys::addRope() {
   return Status::ok();
 }
 
+/// The layers with experts are those with a router. llama.cpp has a key for
+/// layers without experts only at the start.
+void ModelKeys::addExperts() {
+  const ExpertsConfig &experts = config.experts;
+  setCount("expert_count", experts.count);
+  setCount("expert_used_count", experts.perToken);
+  setCount("expert_feed_forward_length", experts.innerSize);
+  if (experts.sharedInnerSize > 0) {
+    setCount("expert_shared_feed_forward_length", experts.sharedInnerSize);
+    if (experts.sharedInnerSize % experts.innerSize == 0)
+      setCount("expert_shared_count",
+               experts.sharedInnerSize / experts.innerSize);
+  }
+  const bool isSigmoid = experts.scores == ExpertsConfig::Sigmoid;
+  const bool isDescribed = isSigmoid || family.has(FamilyTraits::HasLatents);
+  const auto dense =
+      std::find(experts.layers.begin(), experts.layers.end(), true) -
+      experts.layers.begin();
+  if (!experts.layers.empty() && (dense > 0 || isDescribed))
+    setCount("leading_dense_block_count", dense);
+  if (isDescribed ||
+      experts.normalizes != family.has(FamilyTraits::NormalizesExperts)) {
+    setCount("expert_gating_func", isSigmoid ? 2 : 1);
+    keys.setBool(key("expert_weights_norm"), experts.normalizes);
+  }
+  if (isDescribed || experts.scale != 1)
+    setNumber("expert_weights_scale", experts.scale);
+  if (isDescribed || experts.groups > 1) {
+    setCount("expert_group_count", experts.groups);
+    setCount("expert_group_used_count", experts.groupsPerToken);
+  }
+}
+
+/// Layers that keep a state are those without key heads, or all but every n-th.
+Status ModelKeys::addStates() {
+  const RecurrentConfig &recurrent = config.recurrent;
+  if (!family.has(FamilyTraits::HasAttentionInterval)) {
+    std::vector<int32_t> heads;
+    for (int64_t i = 0; i < config.numLayers; ++i)
+      heads.push_back(
+          config.isRecurrent(i) ? 0 : static_cast<int32_t>(config.numKVHeads));
+    keys.setIntegers(key("attention.head_count_kv"), heads);
+  } else {
+    int64_t interval = 1;
+    while (config.isRecurrent(interval - 1))
+      ++interval;
+    for (int64_t i = 0; i < config.numLayers; ++i)
+      if (config.isRecurrent(i) == ((i + 1) % interval == 0))
+        return unsupported("layer " + std::to_string(i) +
+                           " is of another kind than in other models");
+    setCount("full_attention_interval", interval);
+    // Pairs that turn by time, height and width, which are one for a text.
+    const auto pairs = static_cast<int32_t>(config.rotaryDim / 2);
+    if (config.architecture != "qwen3next")
+      keys.setIntegers(key("rope.dimension_sections"),
+                       {(pairs + 2) / 3, (pairs + 1) / 3, pairs / 3, 0});
+  }
+  if (recurrent.kind == RecurrentConfig::ShortConv) {
+    setCount("shortconv.l_cache", recurrent.taps);
+    return Status::ok();
+  }
+  setCount("ssm.conv_kernel", recurrent.taps);
+  setCount("ssm.state_size", recurrent.keyDim);
+  setCount("ssm.group_count", recurrent.keyHeads);
+  setCount("ssm.time_step_rank", recurrent.valueHeads);
+  setCount("ssm.inner_size", recurrent.valueHeads * recurrent.valueDim);
+  if (recurrent.kind != RecurrentConfig::Mamba2)
+    return Status::ok();
+  keys.setBool(key("rope.scaling.finetuned"),
+               config.attentionOf(0).rotation != LayerAttention::None);
+  if (config.experts.count > 0)
+    setCount("feed_forward_length", config.experts.innerSize);
+  return Status::ok();
+}
+
+/// Layers with a window have heads of another size and number than the others,
+/// and some layers read the keys and values of earlier ones.
+void ModelKeys::addGemma4Layers() {
+  std::vector<int32_t> heads, innerSizes;
+  int64_t localDim = config.headDim, sharing = 0;
+  for (int64_t i = 0; i < config.numLayers; ++i) {
+    const LayerAttention layer = config.attentionOf(i);
+    heads.push_back(static_cast<int32_t>(
+        layer.numKVHeads > 0 ? layer.numKVHeads : config.numKVHeads));
+    innerSizes.push_back(static_cast<int32_t>(config.innerSizeOf(i)));
+    if (layer.rotation == LayerAttention::Local && layer.headDim > 0)
+      localDim = layer.headDim;
+    sharing += layer.cacheOf >= 0;
+  }
+  keys.setIntegers(key("attention.head_count_kv"), heads);
+  keys.setIntegers(key("feed_forward_length"), innerSizes);
+  setCount("attention.key_length_swa", localDim);
+  setCount("attention.value_length_swa", localDim);
+  setCount("rope.dimension_count_swa", localDim);
+  setCount("attention.shared_kv_layers", sharing);
+  setCount("embedding_length_per_layer_input", config.layerEmbeddingSize);
+  if (config.logitSoftCap > 0)
+    setNumber("final_logit_softcapping", config.logitSoftCap);
+}
+
 Status ModelKeys::add() {
-  if (findFamily(config.architecture)->has(FamilyTraits::KeepsStates))
+  const char *unwritten = nullptr;
+  // Converters reorder these; see RecurrentConfig::interleavesHeads.
+  if ((config.architecture == "qwen35" || config.architecture == "qwen35moe") &&
+      config.recurrent.keyHeads != config.recurrent.valueHeads)
+    unwritten = "whose layers have more value heads than key heads";
+  else if (config.architecture == "llama4")
+    unwritten = "whose windows are chunks";
+  if (unwritten)
     return Status(StatusCode::Unsupported,
-                  "conversion of " + config.architecture +
-                      " models, whose layers keep states, is not supported",
-                  "run the model from its directory");
-  if (config.architecture == "gemma4")
-    return Status(StatusCode::Unsupported,
-                  "conversion of gemma4 models is not supported",
+                  "conversion of " + config.architecture + " models, " +
+                      unwritten + ", is not supported",
                   "run the model from its directory");
   addSizes();
   if (!config.learnedPositions)
     LLMIR_RETURN_IF_ERROR(addRope());
   addScales();
+  if (config.experts.count > 0)
+    addExperts();
+  if (config.architecture == "gemma4")
+    addGemma4Layers();
+  if (!config.recurrent.layers.empty())
+    LLMIR_RETURN_IF_ERROR(addStates());
+  // These are rotated in all layers or in none, for which there is a key.
+  if (config.architecture == "granitehybrid")
+    return Status::ok();
   return addWindow();
 }
 

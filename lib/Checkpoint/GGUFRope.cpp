@@ -33,11 +33,7 @@ Status GGUFConfig::readRope() {
     return metadata.failure(
         StatusCode::InvalidFile, key("rope.dimension_count"),
         "is " + std::to_string(config.rotaryDim) + "; expected an even number");
-  const bool hasOwnBase = config.architecture == "gemma3" ||
-                          config.architecture == "gemma4" ||
-                          config.architecture == "gemma-embedding" ||
-                          config.architecture == "modern-bert";
-  config.localRopeTheta = hasOwnBase ? 10000.0 : config.ropeTheta;
+  config.localRopeTheta = has(Trait::HasLocalBase) ? 10000.0 : config.ropeTheta;
   LLMIR_ASSIGN_OR_RETURN(
       config.localRopeTheta,
       metadata.numberOr(key("rope.freq_base_swa"), config.localRopeTheta));

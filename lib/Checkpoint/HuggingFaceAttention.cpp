@@ -223,14 +223,10 @@ Status HuggingFaceConfig::readRopeGroup(const JsonReader &rope) {
 Status HuggingFaceConfig::readLocalRope() {
   if (!has(Trait::HasLocalRotation))
     return Status::ok();
-  const bool hasOwnBase = config.architecture == "gemma3" ||
-                          config.architecture == "gemma4" ||
-                          config.architecture == "gemma-embedding" ||
-                          config.architecture == "modern-bert";
   LLMIR_ASSIGN_OR_RETURN(
       config.localRopeTheta,
       json.numberOr("rope_local_base_freq",
-                    hasOwnBase ? 10000.0 : config.ropeTheta));
+                    has(Trait::HasLocalBase) ? 10000.0 : config.ropeTheta));
   if (!json.has("rope_parameters"))
     return Status::ok();
   Expected<JsonReader> rope = json.object("rope_parameters");

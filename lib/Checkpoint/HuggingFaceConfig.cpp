@@ -202,6 +202,11 @@ Status HuggingFaceConfig::readGeneration(const JsonReader &generation) {
                          generation.integerOr("top_k", 0, -1, maxVocabSize));
   LLMIR_ASSIGN_OR_RETURN(defaults.topP, generation.numberOr("top_p", 1.0));
   LLMIR_ASSIGN_OR_RETURN(defaults.minP, generation.numberOr("min_p", 0.0));
+  LLMIR_ASSIGN_OR_RETURN(defaults.repetitionPenalty,
+                         generation.numberOr("repetition_penalty", 1.0));
+  if (defaults.repetitionPenalty < 1e-6 || defaults.repetitionPenalty > 1e6)
+    return generation.unexpected("repetition_penalty",
+                                 "a number from 1e-6 to 1e6");
   if (defaults.temperature < 0 || defaults.temperature > 1e6)
     return generation.unexpected("temperature", "a number from 0 to 1e6");
   if (defaults.topP <= 0 || defaults.topP > 1)

@@ -85,6 +85,7 @@ Status HuggingFaceConfig::readExperts() {
     LLMIR_RETURN_IF_ERROR(readExpertGroups());
   else if (keys->count == "n_routed_experts")
     LLMIR_RETURN_IF_ERROR(readRoutedExperts());
+  experts.opensInOneTensor = keys->modelType == "mistral4";
   if (keys->modelType == "lfm2_moe")
     LLMIR_RETURN_IF_ERROR(readBiasedExperts());
   if (keys->modelType == "gpt_oss")

@@ -34,6 +34,7 @@ Status HuggingFaceConfig::readGemma4() {
         experts.innerSize,
         json.integer("moe_intermediate_size", 1, maxIntermediateSize));
     experts.normalizes = true;
+    experts.opensInOneTensor = true; // As in the directory.
   }
   std::string directions;
   LLMIR_ASSIGN_OR_RETURN(

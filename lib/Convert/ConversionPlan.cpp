@@ -25,12 +25,6 @@ using namespace llmir;
 
 Status ConversionPlan::addTensors() {
   if (checkpoint.kind() == CheckpointKind::HuggingFace) {
-    if (checkpoint.config().experts.count > 0)
-      return Status(StatusCode::Unsupported,
-                    "'" + checkpoint.path() +
-                        "' is a mixture of experts, which `convert` cannot "
-                        "write from a directory yet",
-                    "run the directory itself, or convert a GGUF file of it");
     Expected<std::vector<GGUFTensorSource>> sources = ggufTensorsOf(checkpoint);
     if (!sources)
       return sources.takeStatus();
@@ -287,10 +281,11 @@ Expected<ConversionPlan> ConversionPlan::make(const ConvertOptions &options) {
       return importance.takeStatus();
     plan.importance = std::move(*importance);
   }
+  // The keys come first: they tell which models cannot be written.
+  LLMIR_RETURN_IF_ERROR(plan.addKeys(options));
   LLMIR_RETURN_IF_ERROR(plan.addTensors());
   LLMIR_RETURN_IF_ERROR(plan.chooseFormats());
   LLMIR_RETURN_IF_ERROR(plan.findWeights());
-  LLMIR_RETURN_IF_ERROR(plan.addKeys(options));
   plan.divide(options);
   if (plan.files.size() > 65535)
     return Status(StatusCode::InvalidArgument,

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <sys/statvfs.h>
 
 using namespace llmir;
@@ -41,9 +42,8 @@ public:
   Status take(Span<const float> more) {
     const size_t before = values.size();
     values.insert(values.end(), more.begin(), more.end());
-    if (tensor.source.addsOne)
-      for (size_t i = before; i < values.size(); ++i)
-        values[i] += 1.0f;
+    for (size_t i = before; i < values.size(); ++i)
+      values[i] = changed(values[i]);
     const bool isFull = static_cast<int64_t>(values.size()) >= batch * columns;
     return isFull ? encode() : Status::ok();
   }
@@ -54,6 +54,17 @@ public:
   }
 
 private:
+  float changed(float value) const {
+    switch (tensor.source.change) {
+    case GGUFTensorSource::None:
+      return value;
+    case GGUFTensorSource::PlusOne:
+      return value + 1.0f;
+    case GGUFTensorSource::MinusExp:
+      return static_cast<float>(-std::exp(static_cast<double>(value)));
+    }
+    return value;
+  }
   Status encode();
   const float *weightsOf(int64_t row) const;
 

@@ -300,6 +300,9 @@ Status Compilation::applyRecipe() {
   if (outcome.left)
     text += ", " + std::to_string(outcome.left) +
             " with rows that are not whole blocks not quantized";
+  if (outcome.experts)
+    text += ", " + std::to_string(outcome.experts) +
+            " of experts not quantized, which support q8 and q4";
   note(text);
   return Status::ok();
 }

@@ -12,6 +12,7 @@
 #include "RopeFrequencies.h"
 
 #include "llmir/Checkpoint/GGUFWriter.h"
+#include "llmir/Support/Text.h"
 #include "mllm/models/Families.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -59,6 +60,10 @@ private:
   Status record(const ::mllm::nn::Parameter &parameter,
                 const ::mllm::ir::ParameterBinding &binding);
   Status append(Tensor &tensor, std::vector<GGUFTensorSource> &list) const;
+  void describe(GGUFTensorSource &source) const;
+  static bool isStoredAlike(const Tensor &tensor);
+  static Status appendToStack(const Part &part, const std::string &name,
+                              std::vector<StoredParameter> &parts);
 
   const Checkpoint &checkpoint;
   const ::mllm::models::ModelFamily &family;
@@ -90,6 +95,10 @@ Status RecordedParameters::record(const ::mllm::nn::Parameter &parameter,
   stored.groupStride = binding.place.groupStride;
   stored.isTransposed = binding.transposed;
   stored.slicesColumns = binding.place.isOfColumns;
+  if (storage.isConvolution) { // Stored alike, with rows of a channel's taps.
+    stored.isTransposed = false;
+    std::swap(stored.shape[0], stored.shape[1]);
+  }
   const ModelConfig &config = checkpoint.config();
   const bool hasPairs = config.adjacentPairRotation;
   const bool wantsPairs = rotatesPairsInGGUF(config.architecture);
@@ -99,43 +108,124 @@ Status RecordedParameters::record(const ::mllm::nn::Parameter &parameter,
 
   auto [found, isNew] = byName.emplace(*name, tensors.size());
   if (isNew) {
-    Tensor tensor{*name, parameter.shape(), {}};
+    Tensor tensor{*name, stored.shape, {}};
+    const bool isStack = tensor.shape.size() == 3;
     if (part.place.rows > 0)
-      tensor.shape[0] = part.place.rows;
+      tensor.shape[isStack ? 1 : 0] = part.place.rows;
     tensors.push_back(std::move(tensor));
   }
   tensors[found->second].parts.push_back(std::move(part));
   return Status::ok();
 }
 
+/// The parameters of a recurrence, other than projections and biases.
+static bool isRecurrentParameter(std::string_view name) {
+  for (std::string_view end : {".ssm_a", ".ssm_d", ".ssm_norm.weight"})
+    if (endsWith(name, end))
+      return true;
+  return false;
+}
+
+/// Adds rows of each matrix of a stack: the matrices have to be stored as they
+/// are written, one part after the other.
+Status RecordedParameters::appendToStack(const Part &part,
+                                         const std::string &name,
+                                         std::vector<StoredParameter> &parts) {
+  const StoredParameter &stored = part.stored;
+  const bool isStoredSo = stored.firstRow == part.place.first &&
+                          stored.storedRows == part.place.rows &&
+                          stored.groupRows == 0 && !stored.isTransposed &&
+                          !stored.slicesColumns;
+  if (!isStoredSo || (!parts.empty() && parts[0].source != stored.source))
+    return Status(StatusCode::Unsupported,
+                  "the matrices of '" + name +
+                      "' are not those of a tensor of the model",
+                  "run the model from its directory");
+  if (parts.empty())
+    parts.push_back(stored);
+  else
+    parts[0].shape[1] += stored.shape[1];
+  return Status::ok();
+}
+
+/// Whether the parts are all rows of one stored tensor, which has them in the
+/// places that they have in the file.
+bool RecordedParameters::isStoredAlike(const Tensor &tensor) {
+  int64_t rows = 0;
+  for (const Part &part : tensor.parts) {
+    const StoredParameter &stored = part.stored;
+    if (stored.shape.size() != 2 || part.place.rows == 0 ||
+        stored.source != tensor.parts[0].stored.source ||
+        stored.firstRow != part.place.first ||
+        stored.storedRows != part.place.rows ||
+        stored.groupRows != part.place.groupRows ||
+        stored.groupStride != part.place.groupStride || stored.isTransposed ||
+        stored.permuteHeads != 0 || stored.unpermuteHeads != 0)
+      return false;
+    rows += stored.shape[0];
+  }
+  return rows == tensor.shape[0];
+}
+
+/// The form and the values as llama.cpp's converters write them.
+void RecordedParameters::describe(GGUFTensorSource &source) const {
+  const ModelConfig &config = checkpoint.config();
+  std::vector<int64_t> &shape = source.shape;
+  // Biases of experts, and matrices of one row.
+  if (shape.size() > 1)
+    shape.erase(std::remove(shape.begin(), shape.end(), 1), shape.end());
+  const bool isOfStates = isRecurrentParameter(source.name);
+  if (shape.size() == 1 && !isOfStates && config.normUnitOffset &&
+      endsWith(source.name, "norm.weight"))
+    source.change = GGUFTensorSource::PlusOne;
+  if (endsWith(source.name, ".ssm_a"))
+    source.change = GGUFTensorSource::MinusExp;
+  if (config.recurrent.kind != RecurrentConfig::Mamba2 || !isOfStates)
+    return;
+  if (endsWith(source.name, ".ssm_norm.weight"))
+    shape.insert(shape.begin(), 1); // Groups of heads.
+  else
+    shape.push_back(1);
+}
+
 /// Orders the parts of a tensor, which must cover its rows.
 Status RecordedParameters::append(Tensor &tensor,
                                   std::vector<GGUFTensorSource> &list) const {
+  if (isStoredAlike(tensor)) {
+    Part whole;
+    whole.stored.source = tensor.parts[0].stored.source;
+    whole.stored.shape = tensor.shape;
+    tensor.parts = {std::move(whole)};
+  }
   std::sort(tensor.parts.begin(), tensor.parts.end(),
             [](const Part &a, const Part &b) {
               return a.place.first < b.place.first;
             });
   GGUFTensorSource source;
+  const size_t ofRows = tensor.shape.size() == 3 ? 1 : 0; // A stack, or not.
   int64_t rows = 0;
   for (Part &part : tensor.parts) {
-    if (part.place.groupRows != 0 || part.place.first != rows)
+    const bool isWhole = part.place.rows == 0;
+    const int64_t first = isWhole ? 0 : part.place.first;
+    if (part.place.groupRows != 0 || first != rows)
       return Status(StatusCode::Unsupported,
                     "the rows of '" + tensor.name +
                         "' are not consecutive parts of the model",
                     "run the model from its directory");
-    rows += part.stored.shape[0];
-    source.parts.push_back(std::move(part.stored));
+    rows += part.stored.shape[ofRows];
+    if (ofRows == 0 || isWhole)
+      source.parts.push_back(std::move(part.stored));
+    else
+      LLMIR_RETURN_IF_ERROR(appendToStack(part, tensor.name, source.parts));
   }
   source.name = std::move(tensor.name);
   source.shape = std::move(tensor.shape);
-  if (rows != source.shape[0])
-    return Status(StatusCode::Internal, "'" + source.name + "' has " +
-                                            std::to_string(source.shape[0]) +
-                                            " rows, of which the model has " +
-                                            std::to_string(rows));
-  const bool isNorm = source.shape.size() == 1 &&
-                      source.name.find("norm.weight") != std::string::npos;
-  source.addsOne = isNorm && checkpoint.config().normUnitOffset;
+  if (rows != source.shape[ofRows])
+    return Status(StatusCode::Internal,
+                  "'" + source.name + "' has " +
+                      std::to_string(source.shape[ofRows]) +
+                      " rows, of which the model has " + std::to_string(rows));
+  describe(source);
   list.push_back(std::move(source));
   return Status::ok();
 }
@@ -160,6 +250,8 @@ static void addRopeTensors(const ModelConfig &config,
   const RopeScaling &scaling = config.ropeScaling;
   if (scaling.kind == RopeScaling::Llama3)
     add(ropeDivisorsTensor, llama3Divisors(config));
+  if (scaling.kind == RopeScaling::Proportional)
+    add(ropeDivisorsTensor, proportionalDivisors(config));
   if (scaling.kind != RopeScaling::LongRope)
     return;
   add(longFactorsTensor,

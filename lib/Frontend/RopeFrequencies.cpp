@@ -17,6 +17,7 @@ using namespace llmir;
 
 /// Converters give pairs that are not rotated the divisor 1e30.
 static constexpr double stillDivisor = 1e29;
+static constexpr float writtenStillDivisor = 1e30f;
 
 /// The divisor of a frequency in llama3 scaling, from 1 to the factor. Pairs
 /// that rotate often within the original context keep their frequency, slow
@@ -128,6 +129,16 @@ std::vector<float> llmir::llama3Divisors(const ModelConfig &config) {
   for (double frequency : unscaled(config.rotaryDim, config.ropeTheta))
     divisors.push_back(
         static_cast<float>(llama3Divisor(config.ropeScaling, frequency)));
+  return divisors;
+}
+
+std::vector<float> llmir::proportionalDivisors(const ModelConfig &config) {
+  std::vector<float> divisors(static_cast<size_t>(config.rotaryDim / 2),
+                              writtenStillDivisor);
+  std::fill_n(
+      divisors.begin(),
+      std::min<int64_t>(config.ropeScaling.turnedPairs, config.rotaryDim / 2),
+      1.0f);
   return divisors;
 }
 

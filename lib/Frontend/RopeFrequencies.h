@@ -41,6 +41,8 @@ std::vector<double> localRopeFrequencies(const ModelConfig &config);
 
 /// The divisors of llama3 scaling, one per rotated pair.
 std::vector<float> llama3Divisors(const ModelConfig &config);
+/// The divisors of proportional scaling, one per pair.
+std::vector<float> proportionalDivisors(const ModelConfig &config);
 
 /// The GGUF tensor of divisors, and those of longrope scaling.
 constexpr const char *ropeDivisorsTensor = "rope_freqs.weight";

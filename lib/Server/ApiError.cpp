@@ -47,11 +47,12 @@ static std::string fieldOf(const std::string &message) {
   if (start == std::string::npos)
     return {};
   const size_t end = message.find('\'', start + 1);
-  const std::string name =
-      end == std::string::npos ? "" : message.substr(start + 1, end - start - 1);
-  const bool isName = name.find_first_not_of(
-                          "abcdefghijklmnopqrstuvwxyz0123456789_.[]") ==
-                      std::string::npos;
+  const std::string name = end == std::string::npos
+                               ? ""
+                               : message.substr(start + 1, end - start - 1);
+  const bool isName =
+      name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.[]") ==
+      std::string::npos;
   return isName ? name : "";
 }
 

@@ -45,9 +45,13 @@ struct ApiServer::State {
   void detokenize(const ExchangePtr &exchange);
   void applyTemplate(const ExchangePtr &exchange);
   void embed(const ExchangePtr &exchange);
-  void complete(const ExchangePtr &exchange) { generate(exchange, readCompletion); }
+  void complete(const ExchangePtr &exchange) {
+    generate(exchange, readCompletion);
+  }
   void chat(const ExchangePtr &exchange) { generate(exchange, readChat); }
-  void respond(const ExchangePtr &exchange) { generate(exchange, readResponse); }
+  void respond(const ExchangePtr &exchange) {
+    generate(exchange, readResponse);
+  }
   void generateNatively(const ExchangePtr &exchange) {
     generate(exchange, readGenerate);
   }
@@ -103,14 +107,14 @@ static std::optional<RequestBody> bodyFor(HttpExchange &exchange,
     answerError(exchange, body->reader().unexpected("model", "a text"));
     return std::nullopt;
   }
-  if (name && std::find(model.names.begin(), model.names.end(),
-                        name->get_ref<const std::string &>()) ==
-                  model.names.end()) {
-    answerError(exchange, {404,
-                           "there is no model " + describeJson(*name) +
-                               "; this server has '" + model.names.front() +
-                               "'",
-                           "model_not_found", "model"});
+  if (name &&
+      std::find(model.names.begin(), model.names.end(),
+                name->get_ref<const std::string &>()) == model.names.end()) {
+    answerError(exchange,
+                {404,
+                 "there is no model " + describeJson(*name) +
+                     "; this server has '" + model.names.front() + "'",
+                 "model_not_found", "model"});
     return std::nullopt;
   }
   return std::move(*body);
@@ -166,10 +170,10 @@ Expected<Json> ApiServer::State::tokens(const RequestBody &body,
   if (!model.tokenizer)
     return noTokenizer();
   const JsonReader reader = body.reader();
-  LLMIR_RETURN_IF_ERROR(reader.checkKeys(
-      {"model", "prompt", "content", "add_special_tokens", "add_special",
-       "return_token_strs", "messages", "tools", "add_generation_prompt",
-       "chat_template_kwargs"}));
+  LLMIR_RETURN_IF_ERROR(
+      reader.checkKeys({"model", "prompt", "content", "add_special_tokens",
+                        "add_special", "return_token_strs", "messages", "tools",
+                        "add_generation_prompt", "chat_template_kwargs"}));
   std::string text;
   bool addsSpecial = false, withTexts = false;
   LLMIR_ASSIGN_OR_RETURN(withTexts,
@@ -183,11 +187,11 @@ Expected<Json> ApiServer::State::tokens(const RequestBody &body,
   } else {
     LLMIR_ASSIGN_OR_RETURN(
         text, reader.string(reader.has("content") ? "content" : "prompt"));
-    LLMIR_ASSIGN_OR_RETURN(
-        addsSpecial,
-        reader.booleanOr(
-            reader.has("add_special") ? "add_special" : "add_special_tokens",
-            !reader.has("content")));
+    LLMIR_ASSIGN_OR_RETURN(addsSpecial,
+                           reader.booleanOr(reader.has("add_special")
+                                                ? "add_special"
+                                                : "add_special_tokens",
+                                            !reader.has("content")));
   }
   EncodeOptions options;
   options.addSpecialTokens = addsSpecial;
@@ -300,9 +304,8 @@ void ApiServer::State::answerMetrics(const ExchangePtr &exchange) {
     return;
   const EngineStatistics statistics =
       ready->engine ? ready->engine->statistics() : EngineStatistics();
-  exchange->answer(
-      200, "text/plain; version=0.0.4; charset=utf-8",
-      metrics.load()->text(statistics, ready->info().kvBlockSize));
+  exchange->answer(200, "text/plain; version=0.0.4; charset=utf-8",
+                   metrics.load()->text(statistics, ready->info().kvBlockSize));
 }
 
 Json ApiServer::State::engineJson(ServedModel &model, bool withBlocks) {
@@ -319,8 +322,7 @@ Json ApiServer::State::engineJson(ServedModel &model, bool withBlocks) {
       {"model", model.names.front()},
       {"context_length", model.contextLength()},
       {"max_running", model.engine->maxRunning()},
-      {"uptime_s",
-       std::chrono::duration<double>(Clock::now() - start).count()},
+      {"uptime_s", std::chrono::duration<double>(Clock::now() - start).count()},
       {"requests",
        {{"running", counts.running},
         {"waiting", counts.waiting},
@@ -353,16 +355,15 @@ void ApiServer::State::answerEngine(const ExchangePtr &exchange) {
   if (!ready->engine)
     return answerError(*exchange, notForThisModel(/*generates=*/false));
   const std::string query = "&" + exchange->request().query + "&";
-  answerJson(*exchange, engineJson(*ready, query.find("&blocks=1&") !=
-                                               std::string::npos));
+  answerJson(*exchange,
+             engineJson(*ready, query.find("&blocks=1&") != std::string::npos));
 }
 
 void ApiServer::State::answerPage(const ExchangePtr &exchange) {
   const Span<const char> page = webPage();
   if (page.empty())
-    return answerError(*exchange,
-                       {404, "this llmir was built without its page",
-                        "not_found", ""});
+    return answerError(*exchange, {404, "this llmir was built without its page",
+                                   "not_found", ""});
   exchange->answer(200, "text/html; charset=utf-8",
                    std::string(page.data(), page.size()),
                    {{"X-Frame-Options", "DENY"}});
@@ -370,8 +371,7 @@ void ApiServer::State::answerPage(const ExchangePtr &exchange) {
 
 HttpRoute ApiServer::State::get(const char *path,
                                 void (State::*handler)(const ExchangePtr &)) {
-  return {"GET", path,
-          [this, handler](const ExchangePtr &exchange) {
+  return {"GET", path, [this, handler](const ExchangePtr &exchange) {
             (this->*handler)(exchange);
           }};
 }
@@ -429,8 +429,8 @@ std::function<void(const StepRecord &)> ApiServer::stepObserver() {
 }
 
 void ApiServer::serve(std::unique_ptr<ServedModel> model) {
-  state->ownedMetrics = std::make_unique<ServerMetrics>(
-      model->names.front(), model->contextLength());
+  state->ownedMetrics = std::make_unique<ServerMetrics>(model->names.front(),
+                                                        model->contextLength());
   state->ownedModel = std::move(model);
   state->metrics = state->ownedMetrics.get();
   state->model = state->ownedModel.get();

@@ -117,11 +117,11 @@ static Json deltaJson(const ChatDelta &part) {
     return {{"content", part.text}};
   case ChatDelta::Kind::CallStart:
     return {{"tool_calls",
-             Json::array({{{"index", part.index},
-                           {"id", part.id},
-                           {"type", "function"},
-                           {"function",
-                            {{"name", part.name}, {"arguments", ""}}}}})}};
+             Json::array(
+                 {{{"index", part.index},
+                   {"id", part.id},
+                   {"type", "function"},
+                   {"function", {{"name", part.name}, {"arguments", ""}}}}})}};
   case ChatDelta::Kind::CallArguments:
     return {{"tool_calls",
              Json::array({{{"index", part.index},
@@ -136,11 +136,11 @@ std::string ChatFormat::delta(const Answer &answer, const ChoiceDelta &delta) {
   const Choice &choice = delta.choice;
   Json logprobs = nullptr; // Those of the tokens are in the first chunk.
   if (choice.logprobs.size() > delta.firstToken)
-    logprobs = chatLogprobs(
-        answer.tokenizer,
-        Span<const TokenLogprobs>(choice.logprobs)
-            .subspan(delta.firstToken,
-                     choice.logprobs.size() - delta.firstToken));
+    logprobs =
+        chatLogprobs(answer.tokenizer,
+                     Span<const TokenLogprobs>(choice.logprobs)
+                         .subspan(delta.firstToken,
+                                  choice.logprobs.size() - delta.firstToken));
   std::string text;
   for (const ChatDelta &part : delta.parts)
     if (Json object = deltaJson(part); !object.is_null()) {
@@ -164,8 +164,7 @@ std::string ChatFormat::last(const Answer &answer) {
   return text + "data: [DONE]\n\n";
 }
 
-Expected<GenerationPlan> readChat(const RequestBody &body,
-                                  ServedModel &model) {
+Expected<GenerationPlan> readChat(const RequestBody &body, ServedModel &model) {
   const JsonReader reader = body.reader();
   LLMIR_RETURN_IF_ERROR(
       checkFields(body.json, requestName,

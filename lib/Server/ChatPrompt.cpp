@@ -116,9 +116,9 @@ MessageForms ChatPrompt::formsOf(const ModelTemplates::Named &named,
   auto forms = messageForms.find(named.name);
   if (forms == messageForms.end())
     forms = messageForms
-                .emplace(named.name, MessageForms::of(
-                                         chat, withDefaults(
-                                                   OrderedJson::object())))
+                .emplace(
+                    named.name,
+                    MessageForms::of(chat, withDefaults(OrderedJson::object())))
                 .first;
   return forms->second;
 }

@@ -64,8 +64,8 @@ Json CompletionFormat::whole(const Answer &answer) {
     Json object = choiceJson(answer, choice, choice.answer.content, 0);
     const auto prompt = static_cast<size_t>(choice.index / answer.count);
     if (!answer.promptLogprobs[prompt].empty())
-      object["prompt_logprobs"] = promptLogprobs(
-          answer.tokenizer, answer.promptLogprobs[prompt]);
+      object["prompt_logprobs"] =
+          promptLogprobs(answer.tokenizer, answer.promptLogprobs[prompt]);
     choices.push_back(std::move(object));
   }
   Json result = envelope(answer, std::move(choices));
@@ -78,10 +78,9 @@ std::string CompletionFormat::delta(const Answer &answer,
   std::string text;
   for (const ChatDelta &part : delta.parts)
     text += part.text;
-  Json event =
-      envelope(answer, Json::array({choiceJson(answer, delta.choice,
-                                               std::move(text),
-                                               delta.firstToken)}));
+  Json event = envelope(
+      answer, Json::array({choiceJson(answer, delta.choice, std::move(text),
+                                      delta.firstToken)}));
   if (stream.includesUsage)
     event["usage"] = nullptr;
   return serverSentEvent(event);
@@ -100,14 +99,14 @@ std::string CompletionFormat::last(const Answer &answer) {
 Expected<GenerationPlan> readCompletion(const RequestBody &body,
                                         ServedModel &model) {
   const JsonReader reader = body.reader();
-  LLMIR_RETURN_IF_ERROR(checkFields(
-      body.json, requestName, {"prompt", "stream", "stream_options"}));
+  LLMIR_RETURN_IF_ERROR(checkFields(body.json, requestName,
+                                    {"prompt", "stream", "stream_options"}));
   Request defaults = defaultsOf(model);
   if (defaults.maxTokens < 0)
     defaults.maxTokens = 16; // As in OpenAI's API.
   GenerationPlan plan;
-  LLMIR_ASSIGN_OR_RETURN(plan.fields, readGenerationFields(reader, defaults,
-                                                           model.prompts));
+  LLMIR_ASSIGN_OR_RETURN(plan.fields,
+                         readGenerationFields(reader, defaults, model.prompts));
   Expected<StreamFields> stream = readStream(reader);
   if (!stream)
     return stream.takeStatus();

@@ -55,8 +55,7 @@ static std::string base64(Span<const float> values) {
   return text;
 }
 
-Expected<Json> Embeddings::answer(const RequestBody &body,
-                                  ServedModel &model) {
+Expected<Json> Embeddings::answer(const RequestBody &body, ServedModel &model) {
   const JsonReader reader = body.reader();
   LLMIR_RETURN_IF_ERROR(reader.checkKeys(
       {"input", "model", "encoding_format", "dimensions", "user"}));
@@ -78,12 +77,11 @@ Expected<Json> Embeddings::answer(const RequestBody &body,
                             "has a text without tokens",
                             "give texts that are not empty");
     if (length > model.contextLength())
-      return reader.failure(
-          StatusCode::OutOfRange, "input",
-          "has a text of " + std::to_string(length) +
-              " tokens; the context is " +
-              std::to_string(model.contextLength()),
-          "shorten the text");
+      return reader.failure(StatusCode::OutOfRange, "input",
+                            "has a text of " + std::to_string(length) +
+                                " tokens; the context is " +
+                                std::to_string(model.contextLength()),
+                            "shorten the text");
   }
   Expected<std::vector<float>> values = embed(texts, model);
   if (!values)

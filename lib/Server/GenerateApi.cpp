@@ -98,9 +98,9 @@ Expected<GenerationPlan> readGenerate(const RequestBody &body,
   if (defaults.maxTokens < 0)
     defaults.maxTokens = 128; // As in SGLang.
   GenerationPlan plan;
-  LLMIR_ASSIGN_OR_RETURN(
-      plan.fields, readGenerationFields(JsonReader(*params, where), defaults,
-                                        model.prompts));
+  LLMIR_ASSIGN_OR_RETURN(plan.fields,
+                         readGenerationFields(JsonReader(*params, where),
+                                              defaults, model.prompts));
   if (plan.fields.request.logprobs || plan.fields.request.promptLogprobs)
     return Status(StatusCode::InvalidArgument,
                   where + ": 'logprobs' are not supported here",

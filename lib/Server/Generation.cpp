@@ -70,11 +70,10 @@ namespace {
 
 class Generation : public std::enable_shared_from_this<Generation> {
 public:
-  Generation(std::shared_ptr<HttpExchange> exchange,
-             ServedModel &model,
+  Generation(std::shared_ptr<HttpExchange> exchange, ServedModel &model,
              ServerMetrics &metrics, GenerationPlan plan)
-      : exchange(std::move(exchange)), model(model),
-        metrics(metrics), plan(std::move(plan)) {}
+      : exchange(std::move(exchange)), model(model), metrics(metrics),
+        plan(std::move(plan)) {}
 
   void start();
 
@@ -132,11 +131,10 @@ void Generation::prepareChoices() {
   answer.cachedTokens.resize(answer.prompts.size());
   for (const std::vector<int32_t> &prompt : answer.prompts) {
     plan.fields.request.prompt = prompt;
-    AnswerTextOptions style =
-        answerTextOptions(answer.tokenizer, plan.fields);
+    AnswerTextOptions style = answerTextOptions(answer.tokenizer, plan.fields);
     if (plan.isConversation && !style.keepsSpecialToken)
-      style.keepsSpecialToken = [format = model.chatFormat](
-                                    std::string_view token) {
+      style.keepsSpecialToken = [format =
+                                     model.chatFormat](std::string_view token) {
         return format.isMarker(token);
       };
     style.continuesText |= plan.isConversation;
@@ -319,8 +317,7 @@ void Generation::send(const std::string &text) {
 
 void Generation::complete() {
   answer.seconds = seconds(Clock::now() - arrival);
-  const bool hasStopped =
-      answer.choices.front().finish == FinishReason::Stop;
+  const bool hasStopped = answer.choices.front().finish == FinishReason::Stop;
   close(hasStopped ? "stop" : "length");
   if (!plan.streams)
     return exchange->answer(200, "application/json",
@@ -374,10 +371,8 @@ void Generation::close(const char *reason) {
   exchange->note("generated_tokens", std::to_string(record.generatedTokens));
 }
 
-void startGeneration(std::shared_ptr<HttpExchange> exchange,
-                     ServedModel &model,
-                     ServerMetrics &metrics,
-                     GenerationPlan plan) {
+void startGeneration(std::shared_ptr<HttpExchange> exchange, ServedModel &model,
+                     ServerMetrics &metrics, GenerationPlan plan) {
   std::make_shared<Generation>(std::move(exchange), model, metrics,
                                std::move(plan))
       ->start();

@@ -112,10 +112,8 @@ struct GenerationPlan {
 
 /// Answers the request, now or later; does not wait. The model and the metrics
 /// must outlive the model's engine.
-void startGeneration(std::shared_ptr<HttpExchange> exchange,
-                     ServedModel &model,
-                     ServerMetrics &metrics,
-                     GenerationPlan plan);
+void startGeneration(std::shared_ptr<HttpExchange> exchange, ServedModel &model,
+                     ServerMetrics &metrics, GenerationPlan plan);
 
 /// 24 letters and digits that have not been used before.
 std::string randomId();

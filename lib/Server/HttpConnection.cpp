@@ -85,6 +85,7 @@ public:
 private:
   std::string headText(int status, std::string_view contentType,
                        const HttpHeaders &headers, std::string_view length);
+  template <typename Action> void inServerThread(Action action);
   void pass(std::string text, bool isLast);
 
   const HttpRequest received;
@@ -121,7 +122,8 @@ std::string Exchange::headText(int status, std::string_view contentType,
     text.append(name).append(": ").append(value).append("\r\n");
   for (const std::string &allowed : options.corsOrigins)
     if (!head.origin.empty() && (allowed == "*" || allowed == head.origin)) {
-      text += "Access-Control-Allow-Origin: " + allowed + "\r\nVary: Origin\r\n";
+      text +=
+          "Access-Control-Allow-Origin: " + allowed + "\r\nVary: Origin\r\n";
       break;
     }
   text.append(length);
@@ -129,12 +131,22 @@ std::string Exchange::headText(int status, std::string_view contentType,
   return text + "\r\n";
 }
 
+/// Has the connection do something in the server's thread, where it also ends
+/// if nobody else uses it.
+template <typename Action> void Exchange::inServerThread(Action action) {
+  std::shared_ptr<AnswerSink> target = sink.lock();
+  if (!target)
+    return;
+  asio::io_context &io = target->io();
+  asio::post(io, [target = std::move(target),
+                  action = std::move(action)]() mutable { action(*target); });
+}
+
 void Exchange::pass(std::string text, bool isLast) {
   queued += text.size();
-  if (std::shared_ptr<AnswerSink> target = sink.lock())
-    asio::post(target->io(), [target, text = std::move(text), isLast]() mutable {
-      target->send(std::move(text), isLast);
-    });
+  inServerThread([text = std::move(text), isLast](AnswerSink &target) mutable {
+    target.send(std::move(text), isLast);
+  });
 }
 
 void Exchange::answer(int status, std::string_view contentType,
@@ -165,8 +177,7 @@ bool Exchange::write(std::string_view text) {
     return true;
   if (queued > 0 && queued + text.size() > options.maxQueuedBytes) {
     gone = true;
-    if (std::shared_ptr<AnswerSink> target = sink.lock())
-      asio::post(target->io(), [target] { target->giveUp(); });
+    inServerThread([](AnswerSink &target) { target.giveUp(); });
     return false;
   }
   if (!head.isHttp11) {
@@ -263,6 +274,7 @@ private:
   void readMore();
   void received(ErrorCode error, size_t bytes);
   void parse();
+  size_t sizeOfHeaders() const;
   bool countBody();
   void dispatch();
   void refuse(int status, const char *code, const char *message);
@@ -314,7 +326,7 @@ template <typename Stream> void ConnectionOn<Stream>::armReadTimer() {
   readTimer.async_wait([self = self()](ErrorCode error) {
     if (error || self->exchange || self->isClosed)
       return;
-    if (self->parser && self->parser->got_some())
+    if (self->parser || self->buffer.size() > 0)
       self->refuse(408, "request_timeout",
                    "the request was not received in time");
     else
@@ -345,13 +357,30 @@ void ConnectionOn<Stream>::received(ErrorCode error, size_t bytes) {
   readMore();
 }
 
+/// The size of the headers at the beginning of the buffer; if they are not
+/// complete, that of the buffer if it is too large, otherwise 0.
+template <typename Stream> size_t ConnectionOn<Stream>::sizeOfHeaders() const {
+  const auto data = buffer.data();
+  const std::string_view text(static_cast<const char *>(data.data()),
+                              data.size());
+  const size_t end = text.find("\r\n\r\n");
+  if (end != std::string_view::npos)
+    return end + 4;
+  return text.size() > host.settings().maxHeaderBytes ? text.size() : 0;
+}
+
 template <typename Stream> void ConnectionOn<Stream>::parse() {
   while (buffer.size() > 0 && !exchange && !isClosed && !closesAfterwards) {
     if (!parser) {
+      const size_t size = sizeOfHeaders();
+      if (size > host.settings().maxHeaderBytes)
+        return refuse(431, "headers_too_large", "the headers are too large");
+      if (size == 0)
+        return;
       parser.emplace();
       parser->eager(true);
       parser->header_limit(
-          static_cast<std::uint32_t>(host.settings().maxHeaderBytes));
+          static_cast<std::uint32_t>(host.settings().maxHeaderBytes) + 1);
       parser->body_limit(host.settings().maxBodyBytes);
       saidContinue = false;
       armReadTimer();
@@ -362,15 +391,11 @@ template <typename Stream> void ConnectionOn<Stream>::parse() {
     namespace http = beast::http;
     if (error == http::error::need_more)
       error = {};
-    if (error == http::error::header_limit)
-      return refuse(431, "headers_too_large", "the headers are too large");
     if (error == http::error::body_limit)
       return refuse(413, "body_too_large",
                     "the body is too large; the limit is that of --max-body");
     if (error)
       return refuse(400, "bad_request", "the request is not valid HTTP");
-    if (!parser->is_header_done() && buffer.size() > host.settings().maxHeaderBytes)
-      return refuse(431, "headers_too_large", "the headers are too large");
     if (!countBody())
       return refuse(503, "overloaded",
                     "too many requests are being received; try again later");
@@ -465,15 +490,15 @@ template <typename Stream> void ConnectionOn<Stream>::writeMore() {
     if (!error)
       self->close();
   });
-  asio::async_write(stream, buffers,
-                    [self = self(), count = output.size()](ErrorCode error,
-                                                           size_t bytes) {
-                      self->isWriting = false;
-                      self->output.erase(self->output.begin(),
-                                         self->output.begin() +
-                                             static_cast<ptrdiff_t>(count));
-                      self->written(error, bytes);
-                    });
+  asio::async_write(
+      stream, buffers,
+      [self = self(), count = output.size()](ErrorCode error, size_t bytes) {
+        self->isWriting = false;
+        self->output.erase(self->output.begin(),
+                           self->output.begin() +
+                               static_cast<ptrdiff_t>(count));
+        self->written(error, bytes);
+      });
 }
 
 template <typename Stream>

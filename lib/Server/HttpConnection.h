@@ -8,8 +8,8 @@
 //
 // A connection of a client: reads requests, one at a time, and writes answers.
 //
-// Everything here belongs to the server's thread, except for HttpExchange, whose
-// functions pass what they are given on to that thread.
+// Everything here belongs to the server's thread, except for HttpExchange,
+// whose functions pass what they are given on to that thread.
 //
 //===----------------------------------------------------------------------===//
 

@@ -216,12 +216,11 @@ Status HttpServer::State::readCertificate() {
 #ifdef LLMIR_TLS
   tls.emplace(asio::ssl::context::tls_server);
   ErrorCode error;
-  tls->set_options(asio::ssl::context::default_workarounds |
-                       asio::ssl::context::no_sslv2 |
-                       asio::ssl::context::no_sslv3 |
-                       asio::ssl::context::no_tlsv1 |
-                       asio::ssl::context::no_tlsv1_1,
-                   error);
+  tls->set_options(
+      asio::ssl::context::default_workarounds | asio::ssl::context::no_sslv2 |
+          asio::ssl::context::no_sslv3 | asio::ssl::context::no_tlsv1 |
+          asio::ssl::context::no_tlsv1_1,
+      error);
   tls->use_certificate_chain_file(options.tlsCertificate, error);
   if (error)
     return cannot("'" + options.tlsCertificate + "' cannot be used", error,
@@ -320,11 +319,11 @@ static bool answerPreflight(HttpExchange &exchange, const RequestHead &head,
   if (exchange.request().method != "OPTIONS" || head.origin.empty() ||
       options.corsOrigins.empty())
     return false;
-  exchange.answer(204, {}, {},
-                  {{"Access-Control-Allow-Methods", "GET, POST"},
-                   {"Access-Control-Allow-Headers",
-                    "Authorization, Content-Type"},
-                   {"Access-Control-Max-Age", "600"}});
+  exchange.answer(
+      204, {}, {},
+      {{"Access-Control-Allow-Methods", "GET, POST"},
+       {"Access-Control-Allow-Headers", "Authorization, Content-Type"},
+       {"Access-Control-Max-Age", "600"}});
   return true;
 }
 
@@ -334,31 +333,27 @@ void HttpServer::State::dispatch(const std::shared_ptr<HttpExchange> &exchange,
   if (answerPreflight(*exchange, head, options))
     return;
   const HttpRoute *route = routes.find(request.method, request.path);
-  const bool needsKey =
-      !options.apiKeys.empty() && (!route || route->needsKey);
+  const bool needsKey = !options.apiKeys.empty() && (!route || route->needsKey);
   if (needsKey && !hasValidKey(head.authorization, options.apiKeys))
-    return answerError(*exchange,
-                       {401,
-                        head.authorization.empty()
-                            ? "there is no API key; send the header "
-                              "'Authorization: Bearer KEY'"
-                            : "the API key is not valid",
-                        "invalid_api_key",
-                        ""});
+    return answerError(*exchange, {401,
+                                   head.authorization.empty()
+                                       ? "there is no API key; send the header "
+                                         "'Authorization: Bearer KEY'"
+                                       : "the API key is not valid",
+                                   "invalid_api_key", ""});
   if (!route) {
     const std::string methods = routes.methods(request.path);
     if (methods.empty())
-      return answerError(*exchange, {404, "there is no such path",
-                                     "not_found", ""});
+      return answerError(*exchange,
+                         {404, "there is no such path", "not_found", ""});
     const ApiError error{405, "the path has other methods: " + methods,
                          "method_not_allowed", ""};
     return exchange->answer(405, "application/json", error.body(),
                             {{"Allow", methods}});
   }
   if (draining && !route->answersWhileDraining)
-    return answerError(*exchange,
-                       {503, "the server is shutting down", "shutting_down",
-                        ""});
+    return answerError(
+        *exchange, {503, "the server is shutting down", "shutting_down", ""});
   if (!route->takesLong)
     return route->handler(exchange);
   const bool isWaiting = workers.add([route, exchange] {
@@ -366,8 +361,9 @@ void HttpServer::State::dispatch(const std::shared_ptr<HttpExchange> &exchange,
       route->handler(exchange);
   });
   if (!isWaiting)
-    answerError(*exchange, {429, "too many requests are waiting; try again "
-                                 "later",
+    answerError(*exchange, {429,
+                            "too many requests are waiting; try again "
+                            "later",
                             "queue_full", ""});
 }
 
@@ -428,7 +424,11 @@ bool HttpServer::drain(std::chrono::milliseconds limit) {
   state->changes.wait_for(lock, limit, [&] {
     return state->unanswered == 0 || state->signals > 0;
   });
-  return state->unanswered == 0;
+  if (state->unanswered == 0)
+    return true;
+  if (state->signals > 0)
+    --state->signals;
+  return false;
 }
 
 } // namespace llmir

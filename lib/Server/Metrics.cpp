@@ -57,8 +57,7 @@ void Histogram::observe(double value) {
 }
 
 void Histogram::write(MetricsText &out, const std::string &name,
-                      const std::string &labels,
-                      std::string_view help) const {
+                      const std::string &labels, std::string_view help) const {
   out.begin(name, "histogram", help);
   uint64_t total = 0;
   for (size_t i = 0; i < counts.size(); ++i) {
@@ -87,7 +86,7 @@ static std::vector<double> interTokenBuckets() {
 }
 
 static std::vector<double> requestTimeBuckets() {
-  return {0.3, 0.5, 0.8, 1,  1.5, 2,  2.5, 5,   10,  15,   20,
+  return {0.3, 0.5, 0.8, 1,  1.5, 2,   2.5, 5,   10,   15,  20,
           30,  40,  50,  60, 120, 240, 480, 960, 1920, 7680};
 }
 
@@ -112,8 +111,8 @@ ServerMetrics::ServerMetrics(const std::string &modelName,
       promptTokens(tokenBuckets(contextLength)),
       generationTokens(tokenBuckets(contextLength)),
       maxTokens(tokenBuckets(contextLength)), counts({1, 2, 5, 10, 20}),
-      stepTokens({1, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192,
-                  16384}) {
+      stepTokens(
+          {1, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384}) {
   for (const char *reason : {"stop", "length", "abort", "error"})
     finished[reason] = 0;
 }

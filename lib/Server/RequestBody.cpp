@@ -49,13 +49,13 @@ Expected<StreamFields> readStream(const JsonReader &reader) {
   return result;
 }
 
-static Expected<std::vector<int32_t>>
-readPrompt(const JsonReader &reader, const char *key, const Json &prompt,
-           const ServedModel &model) {
+static Expected<std::vector<int32_t>> readPrompt(const JsonReader &reader,
+                                                 const char *key,
+                                                 const Json &prompt,
+                                                 const ServedModel &model) {
   if (prompt.is_string())
     return encodePrompt(prompt.get_ref<const std::string &>(),
-                        /*addsSpecialTokens=*/true, requestName,
-                        model.prompts);
+                        /*addsSpecialTokens=*/true, requestName, model.prompts);
   const Json holder = {{key, prompt}};
   return readIds(JsonReader(holder, reader.file()), key);
 }
@@ -89,8 +89,8 @@ readPrompts(const JsonReader &reader, const char *key, ServedModel &model) {
 }
 
 Status checkNumber(const GenerationPlan &plan) {
-  const auto total = static_cast<int64_t>(plan.prompts.size()) *
-                     plan.fields.request.count;
+  const auto total =
+      static_cast<int64_t>(plan.prompts.size()) * plan.fields.request.count;
   if (total <= mostContinuations)
     return Status::ok();
   return Status(StatusCode::OutOfRange,

@@ -58,13 +58,20 @@ static constexpr std::string_view generationKeys[] = {
 
 /// Fields that do not change the result.
 static constexpr std::string_view harmlessKeys[] = {
-    "model",          "user",
-    "metadata",       "store",
-    "service_tier",   "safety_identifier",
-    "request_id",     "prompt_cache_key",
-    "custom_id",      "prompt_cache_retention",
-    "cache_prompt",   "return_tokens_as_token_ids",
-    "rid",            "parallel_tool_calls",
+    "model",
+    "user",
+    "metadata",
+    "store",
+    "service_tier",
+    "safety_identifier",
+    "request_id",
+    "prompt_cache_key",
+    "custom_id",
+    "prompt_cache_retention",
+    "cache_prompt",
+    "return_tokens_as_token_ids",
+    "rid",
+    "parallel_tool_calls",
     "kv_transfer_params"};
 
 namespace {
@@ -90,8 +97,8 @@ static constexpr NeutralField neutralFields[] = {
     {"mirostat", "0"},
     {"no_stop_trim", "false"}};
 
-template <typename Array> static bool contains(const Array &array,
-                                               std::string_view key) {
+template <typename Array>
+static bool contains(const Array &array, std::string_view key) {
   return std::find(std::begin(array), std::end(array), key) != std::end(array);
 }
 
@@ -109,11 +116,10 @@ Status checkFields(const Json &object, const std::string &where,
       return reader.failure(StatusCode::InvalidArgument, printable(key),
                             "is not supported", "remove it");
     if (value != Json::parse(neutral->value, nullptr, false))
-      return reader.failure(StatusCode::InvalidArgument, key,
-                            "is " + describeJson(value) +
-                                ", which is not supported",
-                            "remove it, or give " +
-                                std::string(neutral->value));
+      return reader.failure(
+          StatusCode::InvalidArgument, key,
+          "is " + describeJson(value) + ", which is not supported",
+          "remove it, or give " + std::string(neutral->value));
   }
   return Status::ok();
 }
@@ -238,11 +244,11 @@ static Status addBadWord(const JsonReader &reader, const std::string &text,
 }
 
 /// `bad_words` and `allowed_token_ids`.
-static Status readTokenLimits(const JsonReader &reader, const PromptModel &model,
-                              Request &request) {
+static Status readTokenLimits(const JsonReader &reader,
+                              const PromptModel &model, Request &request) {
   if (reader.has("allowed_token_ids")) {
     LLMIR_ASSIGN_OR_RETURN(request.allowedTokens,
-                     readIds(reader, "allowed_token_ids"));
+                           readIds(reader, "allowed_token_ids"));
     if (request.allowedTokens.empty())
       return reader.unexpected("allowed_token_ids", "at least one token id");
   }
@@ -271,16 +277,18 @@ static Status readLogprobs(const JsonReader &reader, Request &request) {
     if (reader.has("top_logprobs"))
       return reader.unexpected("logprobs", "true beside top_logprobs");
     LLMIR_ASSIGN_OR_RETURN(request.logprobs,
-                     reader.integer("logprobs", 0, mostTopLogprobs));
+                           reader.integer("logprobs", 0, mostTopLogprobs));
   } else if (value && value->get<bool>()) {
-    LLMIR_ASSIGN_OR_RETURN(request.logprobs,
-                     reader.integerOr("top_logprobs", 0, 0, mostTopLogprobs));
+    LLMIR_ASSIGN_OR_RETURN(
+        request.logprobs,
+        reader.integerOr("top_logprobs", 0, 0, mostTopLogprobs));
   } else if (reader.has("top_logprobs")) {
     return reader.unexpected("top_logprobs", "\"logprobs\": true beside it");
   }
   if (reader.has("prompt_logprobs"))
-    LLMIR_ASSIGN_OR_RETURN(request.promptLogprobs,
-                     reader.integer("prompt_logprobs", 0, mostTopLogprobs));
+    LLMIR_ASSIGN_OR_RETURN(
+        request.promptLogprobs,
+        reader.integer("prompt_logprobs", 0, mostTopLogprobs));
   return Status::ok();
 }
 
@@ -317,9 +325,8 @@ Expected<GenerationFields> readGenerationFields(const JsonReader &reader,
   if (!model.tokenizer && !fields.stop.empty())
     return reader.failure(StatusCode::InvalidArgument, "stop",
                           "needs a tokenizer", "use stop_token_ids");
-  LLMIR_ASSIGN_OR_RETURN(
-      fields.includesStop,
-      reader.booleanOr("include_stop_str_in_output", false));
+  LLMIR_ASSIGN_OR_RETURN(fields.includesStop,
+                         reader.booleanOr("include_stop_str_in_output", false));
   LLMIR_ASSIGN_OR_RETURN(fields.skipsSpecialTokens,
                          reader.booleanOr("skip_special_tokens", true));
   if (Status sampling = readSampling(reader, request.sampling); !sampling)
@@ -366,16 +373,16 @@ static Status checkParts(const OrderedJson &content, const std::string &where) {
     return Status::ok();
   for (const OrderedJson &part : content) {
     const bool isText =
-        part.is_string() || (part.is_object() && part.contains("text") &&
-                             part["text"].is_string());
+        part.is_string() ||
+        (part.is_object() && part.contains("text") && part["text"].is_string());
     if (!isText)
-      return Status(StatusCode::InvalidArgument,
-                    where + ": 'content' has " +
-                        describeJson(Json::parse(part.dump(
-                            -1, ' ', false,
-                            OrderedJson::error_handler_t::replace))) +
-                        "; only texts are supported",
-                    "give {\"type\": \"text\", \"text\": …}");
+      return Status(
+          StatusCode::InvalidArgument,
+          where + ": 'content' has " +
+              describeJson(Json::parse(part.dump(
+                  -1, ' ', false, OrderedJson::error_handler_t::replace))) +
+              "; only texts are supported",
+          "give {\"type\": \"text\", \"text\": …}");
   }
   return Status::ok();
 }

@@ -18,8 +18,8 @@ struct Item {
   Kind kind = Kind::Message;
   std::string id, text; ///< Of a call, its arguments.
   std::string name, callId;
-  size_t call = 0;        ///< The index of a call.
-  bool isVoid = false;    ///< A call that was withdrawn.
+  size_t call = 0;     ///< The index of a call.
+  bool isVoid = false; ///< A call that was withdrawn.
   bool isComplete = false;
 };
 
@@ -50,8 +50,8 @@ private:
 } // namespace
 
 ResponseFormat::ResponseFormat(const Json &request) {
-  repeated = {{"instructions", nullptr}, {"metadata", Json::object()},
-              {"temperature", nullptr},  {"top_p", nullptr},
+  repeated = {{"instructions", nullptr},      {"metadata", Json::object()},
+              {"temperature", nullptr},       {"top_p", nullptr},
               {"max_output_tokens", nullptr}, {"tools", Json::array()},
               {"tool_choice", "auto"}};
   for (const auto &[key, value] : repeated.items())
@@ -122,12 +122,12 @@ Json ResponseFormat::response(const Answer &answer, const char *status) const {
 }
 
 static Json usageJson(const Answer &answer) {
-  return {{"input_tokens", answer.promptTokens()},
-          {"input_tokens_details",
-           {{"cached_tokens", answer.allCachedTokens()}}},
-          {"output_tokens", answer.generatedTokens()},
-          {"output_tokens_details", {{"reasoning_tokens", 0}}},
-          {"total_tokens", answer.promptTokens() + answer.generatedTokens()}};
+  return {
+      {"input_tokens", answer.promptTokens()},
+      {"input_tokens_details", {{"cached_tokens", answer.allCachedTokens()}}},
+      {"output_tokens", answer.generatedTokens()},
+      {"output_tokens_details", {{"reasoning_tokens", 0}}},
+      {"total_tokens", answer.promptTokens() + answer.generatedTokens()}};
 }
 
 static bool isIncomplete(const Answer &answer) {
@@ -139,7 +139,7 @@ Json ResponseFormat::whole(const Answer &answer) {
   std::string ignored;
   if (!chat.reasoning.empty())
     open(Item::Kind::Reasoning, ignored).text = chat.reasoning;
-  if (!chat.content.empty() || chat.calls.empty())
+  if (!chat.content.empty() || (chat.calls.empty() && chat.reasoning.empty()))
     open(Item::Kind::Message, ignored).text = chat.content;
   for (const ChatAnswer::Call &call : chat.calls) {
     Item &item = open(Item::Kind::Call, ignored);
@@ -173,8 +173,7 @@ std::string ResponseFormat::closeLast() {
     return {};
   Item &item = items.back();
   item.isComplete = true;
-  const Json place = {{"item_id", item.id},
-                      {"output_index", items.size() - 1}};
+  const Json place = {{"item_id", item.id}, {"output_index", items.size() - 1}};
   std::string events;
   if (item.kind == Item::Kind::Call) {
     Json fields = place;
@@ -215,11 +214,11 @@ Item &ResponseFormat::open(Item::Kind kind, std::string &events) {
   events += event("response.output_item.added",
                   {{"output_index", items.size() - 1},
                    {"item", itemJson(item, /*isComplete=*/false)}});
-  events += event("response.content_part.added",
-                  {{"item_id", item.id},
-                   {"output_index", items.size() - 1},
-                   {"content_index", 0},
-                   {"part", partJson(item)}});
+  events +=
+      event("response.content_part.added", {{"item_id", item.id},
+                                            {"output_index", items.size() - 1},
+                                            {"content_index", 0},
+                                            {"part", partJson(item)}});
   return item;
 }
 

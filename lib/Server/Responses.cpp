@@ -30,20 +30,21 @@ static std::string describe(const OrderedJson &value) {
 static Status addItem(const OrderedJson &item, OrderedJson &messages) {
   if (!item.is_object())
     return refuse("'input' has " + describe(item), "give objects");
-  const std::string type = item.value("type", OrderedJson("message")).is_string()
-                               ? item.value("type", "message")
-                               : "";
+  const std::string type =
+      item.value("type", OrderedJson("message")).is_string()
+          ? item.value("type", "message")
+          : "";
   if (type == "message" && item.contains("role") && item.contains("content")) {
     messages.push_back({{"role", item["role"]}, {"content", item["content"]}});
     return Status::ok();
   }
   if (type == "function_call" && item.contains("call_id") &&
       item.contains("name") && item.contains("arguments")) {
-    OrderedJson call = {{"id", item["call_id"]},
-                        {"type", "function"},
-                        {"function",
-                         {{"name", item["name"]},
-                          {"arguments", item["arguments"]}}}};
+    OrderedJson call = {
+        {"id", item["call_id"]},
+        {"type", "function"},
+        {"function",
+         {{"name", item["name"]}, {"arguments", item["arguments"]}}}};
     // Calls that follow each other belong to one message.
     if (!messages.empty() && messages.back().contains("tool_calls"))
       messages.back()["tool_calls"].push_back(std::move(call));
@@ -149,21 +150,21 @@ static Status checkDefaults(const JsonReader &reader) {
 Expected<GenerationPlan> readResponse(const RequestBody &body,
                                       ServedModel &model) {
   const JsonReader reader = body.reader();
-  LLMIR_RETURN_IF_ERROR(checkFields(
-      body.json, requestName,
-      {"input", "instructions", "max_output_tokens", "tools", "tool_choice",
-       "reasoning", "text", "truncation", "background", "include", "stream",
-       "chat_template_kwargs"}));
+  LLMIR_RETURN_IF_ERROR(
+      checkFields(body.json, requestName,
+                  {"input", "instructions", "max_output_tokens", "tools",
+                   "tool_choice", "reasoning", "text", "truncation",
+                   "background", "include", "stream", "chat_template_kwargs"}));
   LLMIR_RETURN_IF_ERROR(checkDefaults(reader));
   GenerationPlan plan;
   LLMIR_ASSIGN_OR_RETURN(
       plan.fields,
       readGenerationFields(reader, defaultsOf(model), model.prompts));
   Request &request = plan.fields.request;
-  LLMIR_ASSIGN_OR_RETURN(
-      request.maxTokens,
-      reader.integerOr("max_output_tokens", request.maxTokens, 1,
-                       std::numeric_limits<int32_t>::max()));
+  LLMIR_ASSIGN_OR_RETURN(request.maxTokens,
+                         reader.integerOr("max_output_tokens",
+                                          request.maxTokens, 1,
+                                          std::numeric_limits<int32_t>::max()));
   if (request.logprobs || request.promptLogprobs)
     return reader.unexpected("logprobs", "no value here: use "
                                          "/v1/chat/completions");

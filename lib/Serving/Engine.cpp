@@ -39,7 +39,7 @@ struct LogitsRow {
 
 struct Cancellation {
   std::optional<RequestId> request; ///< Without one, all requests.
-  std::optional<int64_t> index; ///< Without one, all continuations.
+  std::optional<int64_t> index;     ///< Without one, all continuations.
 };
 } // namespace
 
@@ -250,8 +250,8 @@ std::vector<int32_t> Engine::blockUses() const {
   ++state->observers;
   const int64_t before = state->publications;
   state->wakesThread.notify_one();
-  state->wakesObservers.wait(
-      lock, [&] { return state->publications != before; });
+  state->wakesObservers.wait(lock,
+                             [&] { return state->publications != before; });
   return state->publishedUses;
 }
 
@@ -499,10 +499,10 @@ void Engine::State::compute(
   Expected<StepLogits> logits = executor->step(batch);
   ++counts.steps;
   if (options.onStep)
-    options.onStep({std::chrono::duration<double, std::milli>(Clock::now() -
-                                                              begin)
-                        .count(),
-                    numTokens, static_cast<int64_t>(batch.size())});
+    options.onStep(
+        {std::chrono::duration<double, std::milli>(Clock::now() - begin)
+             .count(),
+         numTokens, static_cast<int64_t>(batch.size())});
   std::vector<LogitsRow> taken;
   int64_t row = 0;
   for (size_t i = 0; i < parts.size(); ++i) {

@@ -23,12 +23,21 @@
 
 namespace llmir {
 
-/// Whether any logit is greater. A loop without exits, which is vectorized.
-inline bool hasGreater(Span<const float> logits, float least) {
-  bool any = false;
-  for (float logit : logits)
-    any |= logit > least;
-  return any;
+/// Calls found(logit, id) for each logit that is greater than `least`, which
+/// the calls may raise; not for NaN.
+template <typename Fn>
+void forEachGreater(Span<const float> logits, const float &least, Fn &&found) {
+  constexpr size_t stride = 64; // Tested at once, which is vectorized.
+  for (size_t begin = 0; begin < logits.size(); begin += stride) {
+    const size_t end = std::min(begin + stride, logits.size());
+    const float bound = least;
+    bool any = false;
+    for (size_t i = begin; i < end; ++i)
+      any |= logits[i] > bound;
+    for (size_t i = begin; any && i < end; ++i)
+      if (logits[i] > least)
+        found(logits[i], static_cast<int32_t>(i));
+  }
 }
 
 /// Fills `best` with the k best, in any order; there are fewer if not as many
@@ -40,7 +49,6 @@ inline bool hasGreater(Span<const float> logits, float least) {
 template <typename Candidate>
 void collectBest(Span<const float> logits, size_t k,
                  std::vector<Candidate> &best) {
-  constexpr size_t stride = 64; // Tested at once.
   const size_t most = 2 * k + 1024;
   float least = -std::numeric_limits<float>::infinity();
   best.clear();
@@ -50,18 +58,11 @@ void collectBest(Span<const float> logits, size_t k,
     least = last->logit;
     best.resize(k);
   };
-  for (size_t begin = 0; begin < logits.size(); begin += stride) {
-    const size_t end = std::min(begin + stride, logits.size());
-    if (!hasGreater(logits.subspan(begin, end - begin), least))
-      continue;
-    for (size_t i = begin; i < end; ++i) {
-      if (!(logits[i] > least)) // NaN is no candidate.
-        continue;
-      best.push_back({logits[i], static_cast<int32_t>(i)});
-      if (best.size() == most)
-        dropWorst();
-    }
-  }
+  forEachGreater(logits, least, [&](float logit, int32_t id) {
+    best.push_back({logit, id});
+    if (best.size() == most)
+      dropWorst();
+  });
   if (best.size() > k)
     dropWorst();
 }

@@ -20,6 +20,7 @@ namespace llmir {
 SamplingParams
 SamplingParams::fromDefaults(const GenerationDefaults &defaults) {
   SamplingParams params;
+  params.repetitionPenalty = defaults.repetitionPenalty;
   if (!defaults.doSample)
     return params;
   params.temperature = defaults.temperature;
@@ -158,11 +159,12 @@ int32_t Sampler::chooseAmongAll(Span<const float> logits, int32_t best) {
 void Sampler::collectFrom(Span<const float> logits, double greatest,
                           double weight) {
   const double exact = greatest + params.temperature * std::log(weight);
+  constexpr float lowest = -std::numeric_limits<float>::infinity();
   const auto least = static_cast<float>(exact - 1e-5 * std::fabs(exact) - 1e-5);
-  for (size_t i = 0; i < logits.size(); ++i)
-    if (logits[i] >= least &&
-        logits[i] > -std::numeric_limits<float>::infinity())
-      candidates.push_back({logits[i], static_cast<int32_t>(i)});
+  const float below = std::nextafter(least, lowest);
+  forEachGreater(logits, below, [&](float logit, int32_t id) {
+    candidates.push_back({logit, id});
+  });
 }
 
 /// Top-p and min-p; keeps at least the best candidate. Top-p is a fraction of
@@ -194,46 +196,71 @@ void Sampler::cutTail(double total, double least) {
   }
 }
 
-/// Locally typical sampling: keeps the smallest set of candidates with a mass
-/// of typical-p whose information content, -log(probability), is closest to its
-/// mean, the entropy. Of candidates at the same distance, all are kept.
-void Sampler::keepTypical(float greatest) {
-  const double total = totalWeight(), logTotal = std::log(total);
-  auto information = [&](const Candidate &candidate) {
-    return logTotal - logWeight(candidate, greatest);
-  };
-  double entropy = 0;
-  for (const Candidate &candidate : candidates)
-    entropy += candidate.weight / total * information(candidate);
-  auto distance = [&](const Candidate &candidate) {
-    return std::fabs(information(candidate) - entropy);
-  };
-  std::vector<std::pair<double, double>> order; // Of distances, with weights.
-  order.reserve(candidates.size());
-  for (const Candidate &candidate : candidates)
-    order.push_back({distance(candidate), candidate.weight});
-  // Halves the range in which the set's last candidate is.
-  auto begin = order.begin(), end = order.end();
-  double needed = params.typicalP * total;
-  while (end - begin > 1) {
-    const auto middle = begin + (end - begin) / 2;
-    std::nth_element(begin, middle, end);
-    double closer = 0;
-    for (auto each = begin; each != middle; ++each)
-      closer += each->second;
-    if (closer >= needed) {
-      end = middle;
-    } else {
-      needed -= closer;
-      begin = middle;
-    }
+/// Fills `distances` with how far the information content of each candidate,
+/// -log(probability), is from its mean, the entropy. Returns the greatest.
+double Sampler::computeDistances(float greatest, double total) {
+  distances.clear();
+  double sum = 0;
+  for (const Candidate &candidate : candidates) {
+    distances.push_back(logWeight(candidate, greatest));
+    sum += candidate.weight * distances.back();
   }
-  const double farthest = begin->first;
+  // The logarithm of the total is part of both, and cancels.
+  const double mean = sum / total;
+  double farthest = 0;
+  for (double &distance : distances) {
+    distance = std::fabs(mean - distance);
+    farthest = std::max(farthest, distance);
+  }
+  return farthest;
+}
+
+/// The distance up to which the closest candidates have this mass. Those around
+/// it are found by a histogram: only they have to be sorted.
+double Sampler::distanceOfMass(double mass, double farthest) {
+  constexpr size_t buckets = 1024;
+  double masses[buckets] = {};
+  const double scale = buckets / farthest;
+  auto bucketOf = [&](size_t i) {
+    return static_cast<size_t>(std::min(distances[i] * scale, buckets - 1.0));
+  };
+  for (size_t i = 0; i < candidates.size(); ++i)
+    masses[bucketOf(i)] += candidates[i].weight;
+  size_t bucket = 0;
+  while (bucket + 1 < buckets && masses[bucket] < mass)
+    mass -= masses[bucket++];
+  std::vector<std::pair<double, double>> around; // Of distances, with weights.
+  for (size_t i = 0; i < candidates.size(); ++i)
+    if (bucketOf(i) == bucket)
+      around.push_back({distances[i], candidates[i].weight});
+  std::sort(around.begin(), around.end());
+  for (const auto &[distance, weight] : around)
+    if ((mass -= weight) <= 0)
+      return distance;
+  // Rounding may leave a remainder.
+  return around.empty() ? farthest : around.back().first;
+}
+
+/// Locally typical sampling: keeps the smallest set of candidates with a mass
+/// of typical-p whose information content is closest to the entropy. Of
+/// candidates at the same distance, all are kept.
+void Sampler::keepTypical(float greatest) {
+  // Their logarithms may be infinite, and they are never drawn.
   candidates.erase(std::remove_if(candidates.begin(), candidates.end(),
-                                  [&](const Candidate &candidate) {
-                                    return distance(candidate) > farthest;
+                                  [](const Candidate &candidate) {
+                                    return candidate.weight == 0;
                                   }),
                    candidates.end());
+  const double total = totalWeight();
+  const double farthest = computeDistances(greatest, total);
+  if (farthest < 1e-100) // All are equally likely.
+    return;
+  const double last = distanceOfMass(params.typicalP * total, farthest);
+  size_t kept = 0;
+  for (size_t i = 0; i < candidates.size(); ++i)
+    if (distances[i] <= last)
+      candidates[kept++] = candidates[i];
+  candidates.resize(kept);
 }
 
 void Sampler::setPrompt(Span<const int32_t> prompt) {

@@ -25,43 +25,41 @@ namespace llmir {
 /// The weights of all tokens of this many ids are added at once.
 constexpr size_t idsPerMass = 1024;
 
-/// exp(x) for x <= 0, with a relative error below 3e-7; for NaN and below -87,
-/// practically zero. A loop over it is vectorized.
-inline float expOfNegative(float x) {
-  x = x > -87.0f ? x : -87.0f;
-  // exp(x) = 2^n * exp(r), |r| <= ln(2) / 2; adding 1.5 * 2^23 rounds.
-  const float n = (x * 1.44269504f + 12582912.0f) - 12582912.0f;
-  const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
-  float power = 1.98756915e-4f; // Coefficients of Cephes' expf.
-  for (float term : {1.39819995e-3f, 8.33345190e-3f, 4.16657959e-2f,
-                     1.66666655e-1f, 5.00000012e-1f})
-    power = power * r + term;
+/// Turns x <= 0 into exp(x), with a relative error below 3e-7; for NaN and
+/// below -87, practically zero. T is float, or a vector of floats, with Bits a
+/// vector of as many uint32_t; the results are the same.
+template <typename T, typename Bits>
+[[gnu::always_inline]] inline void expOfNegative(T &x) {
+  const T least = T{} - 87.0f;
+  x = x > least ? x : least; // Replaces NaN.
+  // exp(x) = 2^n * exp(r), |r| <= ln(2) / 2; adding 1.5 * 2^23 rounds, and
+  // leaves n in the lowest bits.
+  const T rounded = x * 1.44269504f + 12582912.0f;
+  const T n = rounded - 12582912.0f;
+  const T r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
+  T power = r * 1.98756915e-4f + 1.39819995e-3f; // Cephes' expf.
+  power = power * r + 8.33345190e-3f;
+  power = power * r + 4.16657959e-2f;
+  power = power * r + 1.66666655e-1f;
+  power = power * r + 5.00000012e-1f;
   power = power * r * r + r + 1.0f;
-  const auto bits = static_cast<uint32_t>(static_cast<int32_t>(n) + 127) << 23;
-  float scale;
+  Bits bits;
+  std::memcpy(&bits, &rounded, sizeof bits);
+  bits = (bits + 127u) << 23;
+  T scale;
   std::memcpy(&scale, &bits, sizeof scale);
-  return power * scale;
+  x = power * scale;
 }
 
-/// Weights of the tokens relative to the best one, added in lanes.
-inline double massOf(Span<const float> logits, float greatest,
-                     float inverseTemperature) {
-  constexpr size_t lanes = 16;
-  const size_t whole = logits.size() / lanes * lanes;
-  float sums[lanes] = {};
-  auto weight = [&](float logit) {
-    return expOfNegative((logit - greatest) * inverseTemperature);
-  };
-  for (size_t i = 0; i < whole; i += lanes)
-    for (size_t lane = 0; lane < lanes; ++lane)
-      sums[lane] += weight(logits[i + lane]);
-  double total = 0;
-  for (float sum : sums)
-    total += sum;
-  for (size_t i = whole; i < logits.size(); ++i)
-    total += weight(logits[i]);
-  return total;
+inline float expOfNegative(float x) {
+  expOfNegative<float, uint32_t>(x);
+  return x;
 }
+
+/// Weights of the tokens relative to the best one, added in lanes. The same
+/// bits on all processors of an architecture.
+double massOf(Span<const float> logits, float greatest,
+              float inverseTemperature);
 
 } // namespace llmir
 

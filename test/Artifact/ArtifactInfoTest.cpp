@@ -70,6 +70,8 @@ TEST(ArtifactInfo, ComesBackFromItsText) {
   EXPECT_EQ(after->generation.topK, before.generation.topK);
   EXPECT_EQ(after->generation.topP, before.generation.topP);
   EXPECT_EQ(after->generation.minP, before.generation.minP);
+  EXPECT_EQ(after->generation.repetitionPenalty,
+            before.generation.repetitionPenalty);
 }
 
 TEST(ArtifactInfo, ANameNeedNotBeUTF8) {
@@ -134,6 +136,8 @@ TEST(ArtifactInfo, EveryRangeIsChecked) {
       {"generation.topK", [](ArtifactInfo &i) { i.generation.topK = -1; }},
       {"generation.topP", [](ArtifactInfo &i) { i.generation.topP = 1.5; }},
       {"generation.minP", [](ArtifactInfo &i) { i.generation.minP = -0.1; }},
+      {"generation.repetitionPenalty",
+       [](ArtifactInfo &i) { i.generation.repetitionPenalty = 0; }},
       {"sites", [](ArtifactInfo &i) { i.sites.resize(70000); }},
       {"sites.name",
        [](ArtifactInfo &i) { i.sites[0].name.assign(5000, 'x'); }},

@@ -153,7 +153,7 @@ std::vector<Damage> damages() {
        invalid, "is not an LLMIR artifact"},
       {"next format version",
        inHeader([](ArtifactHeader &h) { ++h.formatVersion; }), incompatible,
-       "format version 8; this build reads version 7"},
+       "format version 9; this build reads version 8"},
       {"format version 0",
        inHeader([](ArtifactHeader &h) { h.formatVersion = 0; }), incompatible,
        "format version 0"},

@@ -103,6 +103,7 @@ inline ArtifactInfo sampleInfo() {
   info.generation.topK = 20;
   info.generation.topP = 0.8;
   info.generation.minP = 0.05;
+  info.generation.repetitionPenalty = 1.5;
   return info;
 }
 

@@ -270,6 +270,7 @@ TEST(ModelConfigTest, ReadsGenerationDefaults) {
   EXPECT_EQ(config->generation.topK, 20);
   EXPECT_EQ(config->generation.topP, 0.8);
   EXPECT_EQ(config->generation.minP, 0.05);
+  EXPECT_EQ(config->generation.repetitionPenalty, 1.1);
   // config.json applies to missing keys.
   auto silent = read(qwen("qwen2"), R"({"do_sample": false, "top_k": -1})");
   ASSERT_TRUE(silent);
@@ -473,6 +474,7 @@ TEST(ModelConfigTest, RefusesBadGenerationDefaults) {
       {R"({"top_k": 1.5})", {"'top_k' is 1.5"}},
       {R"({"top_p": 0})", {"'top_p' is 0"}},
       {R"({"top_p": 1.5})", {"'top_p' is 1.5"}},
+      {R"({"repetition_penalty": 0})", {"'repetition_penalty' is 0"}},
       {R"({"min_p": 2})", {"'min_p' is 2"}},
       {R"({"min_p": "0"})", {"'min_p' is \"0\""}},
       {R"({"eos_token_id": [[1]]})", {"'eos_token_id' contains an array"}},

@@ -8,9 +8,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An engine gives a request the tokens that it gets alone, whatever it shares
-// steps, prefixes and blocks with, and though it is preempted. compare.py runs
-// this for all families.
+// An engine gives a request the tokens and the log probabilities that it gets
+// alone, whatever it shares steps, prefixes and blocks with, and though it is
+// preempted. compare.py runs this for all families.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,15 @@ using namespace llmir;
 using namespace llmir::test;
 
 namespace {
-using Continuations = std::map<std::pair<RequestId, int64_t>, TokenIds>;
+struct Answer {
+  TokenIds tokens;
+  std::vector<TokenLogprobs> logprobs, promptLogprobs;
+};
+using Continuations = std::map<std::pair<RequestId, int64_t>, Answer>;
+
+template <typename T> void append(std::vector<T> &all, Span<const T> more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
 
 class EngineInvariance : public BatchTest {
 protected:
@@ -62,13 +70,36 @@ std::vector<Request> someRequests(int64_t longest, int64_t vocabulary) {
     request.sampling.seed = static_cast<uint64_t>(i);
     request.sampling.repetitionPenalty = i % 4 == 1 ? 1.1 : 1;
     request.count = i % 5 == 4 ? 3 : 1;
+    request.logprobs = i % 3;
+    if (i % 4 == 2)
+      request.promptLogprobs = 2;
     requests.push_back(std::move(request));
   }
   return requests;
 }
 
+/// The log probabilities of the answer to a request, from all logits of its
+/// text alone.
+void addLogprobs(const std::string &model, const Request &request,
+                 int64_t index, Answer &answer) {
+  const TokenIds text = joined(request.prompt, answer.tokens);
+  const std::vector<float> &logits =
+      logitsAlone(model, prefix(text, text.size() - 1));
+  const size_t vocabulary = logits.size() / (text.size() - 1);
+  for (size_t i = 0; i + 1 < text.size() && !logits.empty(); ++i) {
+    const Span<const float> row(logits.data() + i * vocabulary, vocabulary);
+    if (i + 1 >= request.prompt.size())
+      answer.logprobs.push_back(
+          computeLogprobs(row, text[i + 1], *request.logprobs));
+    else if (request.promptLogprobs && index == 0)
+      answer.promptLogprobs.push_back(
+          computeLogprobs(row, text[i + 1], *request.promptLogprobs));
+  }
+}
+
 /// What each continuation is alone, without an engine.
-Continuations alone(Executor &executor, const std::vector<Request> &requests) {
+Continuations alone(const std::string &model, Executor &executor,
+                    const std::vector<Request> &requests) {
   Continuations result;
   for (size_t i = 0; i < requests.size(); ++i)
     for (int64_t index = 0; index < requests[i].count; ++index) {
@@ -79,8 +110,11 @@ Continuations alone(Executor &executor, const std::vector<Request> &requests) {
       options.ignoreEos = true;
       auto generated = generate(executor, requests[i].prompt, options);
       EXPECT_TRUE(generated) << generated.status().message();
-      if (generated)
-        result[{static_cast<RequestId>(i) + 1, index}] = generated->ids;
+      if (!generated)
+        continue;
+      Answer &answer = result[{static_cast<RequestId>(i) + 1, index}];
+      answer.tokens = generated->ids;
+      addLogprobs(model, requests[i], index, answer);
     }
   return result;
 }
@@ -94,7 +128,8 @@ TEST_P(EngineInvariance, GivesTheTokensOfARequestAlone) {
   const int64_t longest = std::min(large->contextLength(), 2 * blockSize);
   const std::vector<Request> requests =
       someRequests(longest, large->info().vocabSize);
-  const Continuations expected = alone(*large, requests);
+  const Continuations expected =
+      alone(std::get<0>(GetParam()), *large, requests);
 
   // Room for two of the longest, though three start.
   std::unique_ptr<Executor> small =
@@ -110,8 +145,10 @@ TEST_P(EngineInvariance, GivesTheTokensOfARequestAlone) {
     for (const Request &request : requests) {
       auto id = (*engine)->submit(request, [&](const RequestUpdate &update) {
         std::lock_guard<std::mutex> lock(mutex);
-        TokenIds &tokens = got[{update.request - first, update.index}];
-        tokens.insert(tokens.end(), update.tokens.begin(), update.tokens.end());
+        Answer &answer = got[{update.request - first, update.index}];
+        append(answer.tokens, update.tokens);
+        append(answer.logprobs, update.logprobs);
+        append(answer.promptLogprobs, update.promptLogprobs);
         EXPECT_TRUE(update.failure) << update.failure.message();
       });
       ASSERT_TRUE(id) << id.status().message();
@@ -120,10 +157,14 @@ TEST_P(EngineInvariance, GivesTheTokensOfARequestAlone) {
            static_cast<int64_t>(expected.size()) * (round + 1))
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     std::lock_guard<std::mutex> lock(mutex);
-    for (const auto &[continuation, tokens] : expected)
-      EXPECT_EQ(got[continuation], tokens)
-          << "request " << continuation.first << ", continuation "
-          << continuation.second << ", round " << round;
+    for (const auto &[continuation, answer] : expected) {
+      SCOPED_TRACE("request " + std::to_string(continuation.first) +
+                   ", continuation " + std::to_string(continuation.second) +
+                   ", round " + std::to_string(round));
+      EXPECT_EQ(got[continuation].tokens, answer.tokens);
+      EXPECT_TRUE(got[continuation].logprobs == answer.logprobs);
+      EXPECT_TRUE(got[continuation].promptLogprobs == answer.promptLogprobs);
+    }
   }
   const EngineStatistics counts = (*engine)->statistics();
   EXPECT_EQ(counts.cache.usedBlocks, 0);

@@ -8,6 +8,8 @@
 
 import json
 import os
+import pty
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "reference"))
@@ -85,6 +87,68 @@ def check_forms(llmir, model, work):
     check("no requests", empty == "", empty)
 
 
+def check_logprobs(llmir, model):
+    """The shapes of OpenAI's completions and of vLLM's prompt_logprobs, and the same numbers from both."""
+    prompt = "In the beginning"
+    plain, both, chosen, sampled, boolean = answers(llmir, model, [
+        {"prompt": prompt, "max_tokens": 6}, {"prompt": prompt, "max_tokens": 6, "logprobs": 3, "prompt_logprobs": 2},
+        {"prompt": prompt, "max_tokens": 6, "logprobs": 0}, {"prompt": prompt, "max_tokens": 6, "logprobs": 1, "n": 2,
+                                                             "temperature": 3, "seed": 5, "prompt_logprobs": 0},
+        {"prompt": prompt, "max_tokens": 6, "logprobs": True, "top_logprobs": 3}], "--temp", "0")
+    check("nothing unless asked for", "logprobs" not in plain["choices"][0] and "prompt_logprobs" not in plain, plain)
+    choice = both["choices"][0]
+    given = choice["logprobs"]
+    check("the same tokens", choice["ids"] == plain["choices"][0]["ids"], both)
+    check("tokens", "".join(given["tokens"]) == choice["text"], both)
+    starts = [len("".join(given["tokens"][:i])) for i in range(6)]
+    check("text_offset", given["text_offset"] == starts, both)
+    check("greedy", all(value == max(top.values()) and len(top) == 3 and top[token] == value for token, value, top in
+                        zip(given["tokens"], given["token_logprobs"], given["top_logprobs"])), both)
+    check("only the chosen one", [list(top) for top in chosen["choices"][0]["logprobs"]["top_logprobs"]]
+          == [[token] for token in given["tokens"]], chosen)
+    check("as in conversations", boolean["choices"][0]["logprobs"] == given, boolean)
+    for choice in sampled["choices"]:
+        check("a sampled token beside the best one", all(
+            token in top and top[token] == value and len(top) <= 2 for token, value, top in
+            zip(choice["logprobs"]["tokens"], choice["logprobs"]["token_logprobs"],
+                choice["logprobs"]["top_logprobs"])), choice)
+    prompts = both["prompt_logprobs"]
+    check("prompt_logprobs", prompts[0] is None and len(prompts) == both["usage"]["prompt_tokens"] and all(
+        2 <= len(entry) <= 3 and {1, 2} <= {value["rank"] for value in entry.values()} for entry in prompts[1:]), both)
+    text = "".join(next(iter(entry.values()))["decoded_token"] for entry in sampled["prompt_logprobs"][1:])
+    check("decoded_token", prompt.endswith(text) and text, sampled)
+    # The continuation as part of a prompt has the same log probabilities.
+    ids = [int(key) for entry in sampled["prompt_logprobs"][1:] for key in entry]
+    again, = answers(llmir, model, [{"prompt": ids + plain["choices"][0]["ids"], "max_tokens": 1, "prompt_logprobs": 0}])
+    later, = answers(llmir, model, [{"prompt": ids, "max_tokens": 6, "logprobs": 0, "allowed_token_ids": [token]}
+                                    for token in plain["choices"][0]["ids"][:1]])
+    check("the same of the prompt", list(again["prompt_logprobs"][len(ids)].values())[0]["logprob"]
+          == later["choices"][0]["logprobs"]["token_logprobs"][0], (again, later))
+
+
+def check_limits(llmir, model):
+    prompt = "In the beginning"
+    plain, words, allowed, typical, included, excluded, ended, special = answers(llmir, model, [
+        {"prompt": prompt, "max_tokens": 12}, {"prompt": prompt, "max_tokens": 12, "bad_words": ["the", "of"]},
+        {"prompt": prompt, "max_tokens": 6, "allowed_token_ids": [300, 301], "temperature": 1},
+        {"prompt": prompt, "max_tokens": 6, "typical_p": 0.2, "temperature": 1},
+        {"prompt": prompt, "max_tokens": 12, "stop": "the", "include_stop_str_in_output": True},
+        {"prompt": prompt, "max_tokens": 12, "stop": "the"},
+        {"prompt": prompt, "max_tokens": 12, "allowed_token_ids": [300], "bad_words": ["x"], "stop_token_ids": [300]},
+        {"prompt": prompt, "max_tokens": 2, "allowed_token_ids": [0], "ignore_eos": True, "skip_special_tokens": False}],
+        "--temp", "0")
+    text = plain["choices"][0]["text"]
+    check("the plain text has the words", " the" in text and " of" in text, plain)
+    check("bad_words", " the " not in words["choices"][0]["text"] and " of " not in words["choices"][0]["text"], words)
+    check("allowed_token_ids", set(allowed["choices"][0]["ids"]) <= {300, 301}, allowed)
+    check("typical_p", len(typical["choices"][0]["ids"]) == 6, typical)
+    check("include_stop_str_in_output", included["choices"][0]["text"] == text[:text.index("the") + 3], included)
+    check("without it", excluded["choices"][0]["text"] == text[:text.index("the")], excluded)
+    check("an end token is no text", ended["choices"][0]["text"] == "" and ended["choices"][0]["ids"] == [300]
+          and ended["choices"][0]["finish_reason"] == "stop", ended)
+    check("skip_special_tokens", special["choices"][0]["text"] != "", special)
+
+
 REFUSED = [
     ("not json", "line 1: parse error"), ("[1]", "expected an object"), ({}, "neither 'prompt' nor 'messages'"),
     ({"prompt": "a", "messages": []}, "both 'prompt' and 'messages'"), ({"prompt": 3}, "'prompt'"),
@@ -92,7 +156,7 @@ REFUSED = [
     ({"prompt": [4096]}, "not in the vocabulary"), ({"prompt": []}, "no tokens"),
     ({"prompt": "a", "max_tokens": 0}, "'max_tokens'"), ({"prompt": "a", "max_tokens": "3"}, "'max_tokens'"),
     ({"prompt": "a", "max_tokens": 3, "min_tokens": 4}, "minTokens is 4"), ({"prompt": "a", "n": 0}, "'n'"),
-    ({"prompt": "a", "n": 100000}, "continuations"), ({"prompt": "a", "stop": ""}, "'stop'"),
+    ({"prompt": "a", "n": 100000}, "'n'"), ({"prompt": "a", "stop": ""}, "'stop'"),
     ({"prompt": "a", "stop": [1]}, "'stop'"), ({"prompt": "a", "stop_token_ids": [None]}, "not a token id"),
     ({"prompt": "a", "temperature": -1}, "temperature"), ({"prompt": "a", "top_p": 2}, "top-p"),
     ({"prompt": "a", "top_k": -2}, "'top_k'"), ({"prompt": "a", "seed": 1.5}, "'seed'"),
@@ -103,7 +167,37 @@ REFUSED = [
     ({"prompt": "word " * 3000}, "the context is"),
     ({"prompt": "a", "stop": ["x"] * 65}, "65 elements"), ({"prompt": "a", "stop_token_ids": [4096]}, "stop token 4096"),
     ({"messages": [], "chat_template_kwargs": 1}, "'chat_template_kwargs'"),
+    ({"prompt": "a", "logprobs": 129}, "'logprobs' is 129"), ({"prompt": "a", "logprobs": -1}, "'logprobs' is -1"),
+    ({"prompt": "a", "logprobs": "3"}, "'logprobs'"), ({"prompt": "a", "prompt_logprobs": 129}, "'prompt_logprobs'"),
+    ({"prompt": "a", "top_logprobs": 2}, "'top_logprobs'"), ({"prompt": "a", "typical_p": 0}, "typical-p"),
+    ({"prompt": "a", "logprobs": 1, "top_logprobs": 2}, "'logprobs'"),
+    ({"prompt": "a", "logprobs": False, "top_logprobs": 2}, "'top_logprobs'"),
+    ({"prompt": "a", "bad_words": "x"}, "'bad_words'"), ({"prompt": "a", "bad_words": [" "]}, "not blank"),
+    ({"prompt": "a", "bad_words": [3]}, "'bad_words'"), ({"prompt": "a", "bad_words": ["x"] * 1025}, "1025 elements"),
+    ({"prompt": "a", "allowed_token_ids": []}, "'allowed_token_ids'"),
+    ({"prompt": "a", "allowed_token_ids": [4096]}, "allowed token 4096"),
+    ({"prompt": "a", "allowed_token_ids": [300], "stop_token_ids": [300], "min_tokens": 1}, "no token may follow"),
 ]
+
+
+def check_progress(llmir, model):
+    """A bar on a terminal, which is gone before anything else is written to it."""
+    ours, theirs = pty.openpty()
+    requests = b'{"prompt": "a", "max_tokens": 3}\n' * 3
+    done = subprocess.run([llmir.program, "batch", model], input=requests, env=llmir.environment, timeout=600,
+                          stdout=subprocess.PIPE, stderr=theirs)
+    os.close(theirs)
+    shown = b""
+    try:
+        while True:
+            shown += os.read(ours, 4096)
+    except OSError:  # The end, on Linux.
+        os.close(ours)
+    check("answers beside a bar", len(done.stdout.splitlines()) == 3 and done.returncode == 0, done)
+    check("a bar", b"] 0 of 1+ requests" in shown, shown)
+    check("a full bar", b"#] 3 of 3" in shown, shown)
+    last = shown[shown.rindex(b"requests\r"):] if b"requests\r" in shown else shown
+    check("its end", last.startswith(b"requests\r\x1b[Kllmir: 3 requests answered"), last)
 
 
 def check_refusals(llmir, model):
@@ -122,6 +216,9 @@ def main():
     llmir("compile", options.demo, "-o", model, "--target", quick_level())
     check_against_run(llmir, model)
     check_forms(llmir, model, options.work)
+    check_logprobs(llmir, model)
+    check_limits(llmir, model)
+    check_progress(llmir, model)
     check_refusals(llmir, model)
     return check.finish()
 

@@ -24,6 +24,7 @@ from make_tiny import make, write_gguf, write_hf  # noqa: E402
 
 EXACT = 1e-10  # NMSE of f32 arithmetic with equal integers.
 FLIPS = 1e-6   # If some f32 and float64 inputs round to different bytes.
+INT8_INPUTS = 2e-3  # If the reference does not round inputs.
 
 # Maximum increase of the bits per byte of held-out text.
 MOST_LOST_BITS = {"q8": 0.002, "int8:g32:a32": 0.002, "q4": 0.02}
@@ -94,6 +95,41 @@ def check_blocks(llmir, work):
     error = nmse(logits_of(llmir, folder, ids, "--quantize", "q4"),
                  quantized_model(config, weights, "q4").forward(ids, rounding_of("q4")))
     check("rows that are no blocks stay", error <= FLIPS, "nmse %.2g" % error)
+
+
+def check_experts(llmir, work):
+    """Matrices of experts are blocks, or stay as they are. Inputs are rounded to int8, which changes the experts of
+    some tokens, so that only the median of the positions' errors is bounded."""
+    config, weights = make("qwen3_moe", hidden=128, expert_inner=64, head_dim=32, layers=2)
+    folder, ids = os.path.join(work, "experts"), list(range(3, 40))
+    write_hf(folder, config, weights)
+    formats = {name: "f32" for name in weights}
+
+    def median(answer, exact):
+        return float(np.median([nmse(a, e) for a, e in zip(answer, exact)]))
+
+    rules = [("head", "none"), ("*.down_proj.*", "q8"), ("*.experts.*", "q4"), ("*", "none")]
+    for title, flags, rules in (("--quantize q4", ("--quantize", "q4"), [("head", "q8"), ("*", "q4")]),
+                                ("a recipe", ("--recipe", ",".join("%s=%s" % rule for rule in rules)), rules)):
+        expected = Model(config, *quantized_by(weights, formats, rules)).forward(ids)
+        for level in ("native", quick_level()):
+            error = median(logits_of(llmir, folder, ids, *flags, level=level), expected)
+            check("experts with %s at %s" % (title, level), error <= INT8_INPUTS, "median nmse %.2g" % error)
+        changed = median(Model(config, weights).forward(ids), expected)
+        check("experts with %s differ" % title, changed > 10 * error, "median nmse %.2g" % changed)
+
+    # Values of blocks of Q8_0 are rounded to themselves.
+    only, plain = ("--recipe", "*.experts.*=q8"), logits_of(llmir, folder, ids)
+    logits = logits_of(llmir, folder, ids, *only)
+    rounded = quantized_by(weights, formats, [("*.experts.*", "q8")])[0]
+    write_hf(folder, config, {name: np.float32(values) for name, values in rounded.items()})
+    check("experts in q8 are those of Q8_0", logits.tobytes() == logits_of(llmir, folder, ids, *only).tobytes()
+          and logits.tobytes() != plain.tobytes())
+    said = llmir.run("compile", folder, "-o", os.path.join(work, "x"), "--quantize", "int8",
+                     "--stop-after", "frontend")
+    check("integers leave experts", said.code == 0 and "3 of experts not quantized" in said.out + said.err, said)
+    refused = llmir.run("compile", folder, "-o", os.path.join(work, "x"), "--recipe", "*=int4:g32")
+    check("integers for experts are refused", refused.code == 1 and "support q8, q4 or none" in refused.err, refused)
 
 
 RULES = [("head", "q8"), ("*.layers.0.*", "none"), ("*.down_proj.*", "int8:g64"),
@@ -252,7 +288,8 @@ def main():
     options = parser.parse_args()
     fresh_folder(options.work)
     llmir = Command(options.llmir, os.path.join(options.work, "cache"))
-    groups = {"logits": (check_blocks, check_logits), "recipes": (check_recipes, check_weights, check_cache),
+    groups = {"logits": (check_blocks, check_logits), "recipes": (check_recipes, check_experts, check_weights,
+                                                                         check_cache),
               "demo": (lambda llmir, work: check_demo(llmir, options.model, work), check_levels)}
     for group in options.groups or groups:
         for part in groups[group]:

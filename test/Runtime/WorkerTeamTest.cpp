@@ -120,6 +120,25 @@ TEST(WorkerTeam, FewerWorkersWhereItIsCrowded) {
     competitor.join();
 }
 
+/// Between jobs that work with any number of workers, as between steps.
+TEST(WorkerTeam, EveryIndexIsCalledOnce) {
+  for (int64_t workers : {1, 2, 8}) {
+    std::unique_ptr<WorkerTeam> t = team(workers);
+    ASSERT_TRUE(t);
+    for (int64_t count : {0, 1, 2, 7, 100}) {
+      std::vector<int> calls(static_cast<size_t>(count), 0); // Not atomic.
+      for (int round = 0; round < 30; ++round) {
+        std::atomic<int64_t> steps{0};
+        t->runWithContention([&](int64_t, int64_t) { ++steps; });
+        t->forEach(count,
+                   [&](int64_t index) { ++calls[static_cast<size_t>(index)]; });
+        EXPECT_GE(steps, 1);
+      }
+      EXPECT_EQ(calls, std::vector<int>(static_cast<size_t>(count), 30));
+    }
+  }
+}
+
 TEST(WorkerTeam, TeamsComeAndGo) {
   for (int i = 0; i < 200; ++i) {
     std::unique_ptr<WorkerTeam> t = team(3);

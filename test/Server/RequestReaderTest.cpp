@@ -60,11 +60,14 @@ TEST(RequestReader, RefusesFieldsThatWouldChangeTheResult) {
   const auto check = [](const Json &json) {
     return checkFields(json, "request", {"prompt"});
   };
-  EXPECT_TRUE(check({{"prompt", "a"}, {"user", "b"}, {"n", 2}, {"x", nullptr}}));
+  EXPECT_TRUE(
+      check({{"prompt", "a"}, {"user", "b"}, {"n", 2}, {"x", nullptr}}));
   EXPECT_TRUE(check({{"best_of", 1}, {"echo", false}, {"length_penalty", 1}}));
-  for (const Json &json : std::vector<Json>{
-           {{"best_of", 2}}, {{"echo", true}}, {{"unknown", 1}},
-           {{"response_format", {{"type", "json_object"}}}}}) {
+  for (const Json &json :
+       std::vector<Json>{{{"best_of", 2}},
+                         {{"echo", true}},
+                         {{"unknown", 1}},
+                         {{"response_format", {{"type", "json_object"}}}}}) {
     const Status status = check(json);
     EXPECT_FALSE(status) << json;
     EXPECT_NE(status.message().find("'" + json.begin().key() + "'"),
@@ -112,11 +115,11 @@ TEST(RequestReader, PreparesMessagesForTemplates) {
 }
 
 TEST(RequestReader, RefusesMessagesThatAreNone) {
-  for (const char *text :
-       {R"({})", R"({"messages": 1})", R"({"messages": [1]})",
-        R"({"messages": [{"content": "a"}]})",
-        R"({"messages": [{"role": 1}]})",
-        R"({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]})",
-        R"({"messages": [], "chat_template_kwargs": 1})"})
+  for (
+      const char *text :
+      {R"({})", R"({"messages": 1})", R"({"messages": [1]})",
+       R"({"messages": [{"content": "a"}]})", R"({"messages": [{"role": 1}]})",
+       R"({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]})",
+       R"({"messages": [], "chat_template_kwargs": 1})"})
     EXPECT_NE(render("x", text).find("request: '"), std::string::npos) << text;
 }

@@ -14,7 +14,8 @@
 using namespace llmir;
 
 static RouteTable table() {
-  return RouteTable({{"GET", "/a", {}}, {"POST", "/a", {}}, {"POST", "/b", {}}});
+  return RouteTable(
+      {{"GET", "/a", {}}, {"POST", "/a", {}}, {"POST", "/b", {}}});
 }
 
 TEST(RouteTable, FindsByMethodAndPath) {
@@ -22,7 +23,8 @@ TEST(RouteTable, FindsByMethodAndPath) {
   ASSERT_TRUE(routes.find("GET", "/a"));
   EXPECT_EQ(routes.find("HEAD", "/a"), routes.find("GET", "/a"));
   EXPECT_EQ(routes.find("POST", "/b")->path, "/b");
-  EXPECT_TRUE(routes.find("POST", "/b")->needsKey) << "unless it says otherwise";
+  EXPECT_TRUE(routes.find("POST", "/b")->needsKey)
+      << "unless it says otherwise";
   for (const char *path : {"", "/", "/A", "/a/", "//a", "/a?", "/../a", "a"})
     EXPECT_FALSE(routes.find("GET", path)) << path;
   EXPECT_FALSE(routes.find("get", "/a"));

@@ -24,6 +24,13 @@ def run(llmir, model, prompt, *flags):
     return json.loads(llmir("run", model, prompt, "--temp", "0", "--json", *flags))
 
 
+def run_conversation(llmir, model, server, count):
+    """What `llmir run` gives for the ids of a conversation."""
+    ids = server.post("/tokenize", {"messages": [{"role": "user", "content": PROMPT}]})[1]["tokens"]
+    return json.loads(llmir("run", model, "--prompt-ids", ",".join(map(str, ids)), "-n", str(count), "--temp", "0",
+                            "--json"))
+
+
 def check_completions(llmir, model, server):
     alone = run(llmir, model, PROMPT, "-n", "20")
     body = {"prompt": PROMPT, "max_tokens": 20, "temperature": 0, "model": "demo"}
@@ -110,8 +117,7 @@ def check_logprobs(server):
 
 
 def check_chat(llmir, model, server):
-    # The template has a space after each text, which begins what the model continues.
-    alone = run(llmir, model, PROMPT + " ", "-n", "12")
+    alone = run_conversation(llmir, model, server, 12)
     body = {"messages": [{"role": "user", "content": PROMPT}], "max_tokens": 12, "temperature": 0}
     status, answer = server.post("/v1/chat/completions", body)
     message = answer["choices"][0]["message"]
@@ -132,7 +138,7 @@ def check_chat(llmir, model, server):
 
 
 def check_responses(llmir, model, server):
-    alone = run(llmir, model, PROMPT + " ", "-n", "10")
+    alone = run_conversation(llmir, model, server, 10)
     body = {"input": PROMPT, "max_output_tokens": 10, "temperature": 0}
     status, answer = server.post("/v1/responses", body)
     check("response", status == 200 and answer["output"][0]["content"][0]["text"] == alone["text"]
@@ -189,6 +195,10 @@ def check_state(server):
     check("another name", server.post("/v1/completions", {"prompt": "a", "model": "other"})[0] == 200)
     check("health", server.get("/health") == (200, {"status": "ok"}) and server.get("/ping")[0] == 200)
     check("version", re.match(r"\d+\.\d+\.\d+$", server.get("/version")[1]["version"]))
+    long = "In the beginning God created the heaven and the earth. " * 8
+    server.post("/v1/completions", {"prompt": long, "max_tokens": 1})
+    cached = server.post("/v1/completions", {"prompt": long, "max_tokens": 1})[1]["usage"]["prompt_tokens_details"]
+    check("cached tokens", cached["cached_tokens"] >= 64, cached)
     check("idle", server.is_idle(), server.engine())
     engine = server.engine(blocks=True)
     cache = engine["cache"]
@@ -196,10 +206,6 @@ def check_state(server):
           and engine["blocks"].count(-1) == cache["idle"] > 0, cache)
     check("steps", 0 < len(engine["steps"]) <= 256 and all(step["ms"] > 0 and step["tokens"] >= step["sequences"] > 0
                                                            for step in engine["steps"]), engine["steps"][:3])
-    long = "In the beginning God created the heaven and the earth. " * 8
-    server.post("/v1/completions", {"prompt": long, "max_tokens": 1})
-    cached = server.post("/v1/completions", {"prompt": long, "max_tokens": 1})[1]["usage"]["prompt_tokens_details"]
-    check("cached tokens", cached["cached_tokens"] > 32, cached)
 
 
 def parse_metrics(text):
@@ -211,7 +217,7 @@ def parse_metrics(text):
             check("one type of " + name, name not in types)
             types[name] = kind
         elif not line.startswith("# HELP "):
-            found = re.match(r"([a-z_:]+)(\{(?:[a-z_]+=\"(?:[^\"\\\n]|\\.)*\",?)*\}) (\S+)$", line)
+            found = re.match(r"([a-z0-9_:]+)(\{(?:[a-z_]+=\"(?:[^\"\\\n]|\\.)*\",?)*\}) (\S+)$", line)
             check("a sample: " + line[:60], found and (found.group(1) in types or re.sub(
                 "_(bucket|sum|count)$", "", found.group(1)) in types))
             samples[found.group(1) + found.group(2)] = float(found.group(3))
@@ -269,6 +275,24 @@ def check_log(server):
         r"ready after [\d.]+ s")), lines[:2000])
 
 
+def check_reasoning(llmir, model, work):
+    """A model whose template begins the reasoning, and which never ends it."""
+    template = os.path.join(work, "thinking.jinja")
+    with open(template, "w") as stream:
+        stream.write("{{ messages[0].content }}<think>")
+    with Server(llmir, model, "--template", template, "--reasoning-parser", "deepseek_r1") as server:
+        body = {"messages": [{"role": "user", "content": PROMPT}], "max_tokens": 12, "temperature": 0}
+        message = server.post("/v1/chat/completions", body)[1]["choices"][0]["message"]
+        check("reasoning", len(message["reasoning_content"]) > 5 and not message["content"], message)
+        events = server.stream("/v1/chat/completions", dict(body, stream=True))
+        deltas = [event["choices"][0]["delta"] for _, event in events[:-1]]
+        check("reasoning as a stream", "".join(delta.get("reasoning_content", "") for delta in deltas)
+              == message["reasoning_content"] and not any(delta.get("content") for delta in deltas), deltas)
+        response = server.post("/v1/responses", {"input": PROMPT, "max_output_tokens": 12, "temperature": 0})[1]
+        check("reasoning of a response", [item["type"] for item in response["output"]] == ["reasoning"]
+              and response["output"][0]["content"][0]["text"] == message["reasoning_content"], response)
+
+
 def main():
     options = work_parser(__doc__, "llmir", "demo").parse_args()
     fresh_folder(options.work)
@@ -287,6 +311,7 @@ def main():
         check_metrics(server)
         check_company(server)
         check_log(server)
+    check_reasoning(llmir, model, options.work)
     return check.finish()
 
 

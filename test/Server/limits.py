@@ -204,7 +204,7 @@ def check_many_connections(llmir, model, count):
         check("one connection too many", b" 503 " in data, data)
         for each in sockets:
             each.close()
-        check("then there is room", wait_for(lambda: server.get("/health")[0] == 200))
+        check("then there is room", wait_for(lambda: server.request("GET", "/health")[0] == 200))
 
 
 def check_tls(llmir, model, work):

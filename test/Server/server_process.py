@@ -42,7 +42,7 @@ class Server:
         for raw in self.process.stderr:
             line = raw.decode("utf-8", "replace")
             self.lines.append(line)
-            found = re.search(r"listening on https?://[^ ]*:(\d+)", line)
+            found = re.search(r"listening on https?://[\d.]+:(\d+)", line)
             if found:
                 self.port = int(found.group(1))
             if "ready after" in line:

@@ -14,7 +14,6 @@
 #include "EngineHarness.h"
 
 #include <cmath>
-#include <cstring>
 #include <random>
 
 using namespace llmir;
@@ -48,20 +47,6 @@ std::vector<float> expectedLogits(const Tokens &tokens) {
   return row;
 }
 
-bool areSame(const TokenLogprobs &a, const TokenLogprobs &b) {
-  auto bits = [](float value) {
-    uint32_t result;
-    std::memcpy(&result, &value, sizeof result);
-    return result;
-  };
-  bool same = a.token == b.token && bits(a.logprob) == bits(b.logprob) &&
-              a.rank == b.rank && a.top.size() == b.top.size();
-  for (size_t i = 0; same && i < a.top.size(); ++i)
-    same = a.top[i].token == b.top[i].token &&
-           bits(a.top[i].logprob) == bits(b.top[i].logprob);
-  return same;
-}
-
 void expectLogprobs(const Request &request, const Collector::Result &result,
                     bool hasPrompt) {
   Tokens tokens = request.prompt;
@@ -69,23 +54,21 @@ void expectLogprobs(const Request &request, const Collector::Result &result,
             request.logprobs ? result.tokens.size() : 0u);
   for (size_t i = 0; i < result.tokens.size(); ++i) {
     if (request.logprobs)
-      EXPECT_TRUE(
-          areSame(result.logprobs[i],
-                  computeLogprobs(expectedLogits(tokens), result.tokens[i],
-                                  *request.logprobs)));
+      EXPECT_EQ(result.logprobs[i],
+                computeLogprobs(expectedLogits(tokens), result.tokens[i],
+                                *request.logprobs));
     tokens.push_back(result.tokens[i]);
   }
   hasPrompt &= request.promptLogprobs.has_value();
   ASSERT_EQ(result.promptLogprobs.size(),
             hasPrompt ? request.prompt.size() - 1 : 0u);
-  for (size_t i = 0; i < result.promptLogprobs.size(); ++i)
-    EXPECT_TRUE(
-        areSame(result.promptLogprobs[i],
-                computeLogprobs(
-                    expectedLogits(Tokens(request.prompt.begin(),
-                                          request.prompt.begin() +
-                                              static_cast<ptrdiff_t>(i) + 1)),
-                    request.prompt[i + 1], *request.promptLogprobs)));
+  tokens.clear();
+  for (size_t i = 0; i < result.promptLogprobs.size(); ++i) {
+    tokens.push_back(request.prompt[i]);
+    EXPECT_EQ(result.promptLogprobs[i],
+              computeLogprobs(expectedLogits(tokens), request.prompt[i + 1],
+                              *request.promptLogprobs));
+  }
 }
 
 std::unique_ptr<Engine> makeColored(int64_t kvBlocks,

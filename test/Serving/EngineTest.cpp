@@ -397,7 +397,8 @@ TEST(Engine, TellsWhatBlocksAreUsedFor) {
   Tokens prompt;
   for (int32_t i = 0; i < 40; ++i)
     prompt.push_back(i % 9);
-  collector.result(*engine->submit(requestFor(prompt, 2), collector.callback()));
+  collector.result(
+      *engine->submit(requestFor(prompt, 2), collector.callback()));
   const std::vector<int32_t> kept = engine->blockUses();
   const EngineStatistics idle = engine->statistics();
   EXPECT_EQ(std::count(kept.begin(), kept.end(), -1), idle.cache.idleBlocks);

@@ -145,6 +145,23 @@ TEST(Logprobs, TypicalSamplingKeepsWhatIsTypical) {
   }
 }
 
+TEST(Logprobs, TypicalSamplingOfWildLogits) {
+  for (const std::vector<float> &logits :
+       {std::vector<float>{2, 2, 2}, std::vector<float>{3e38f, -3e38f, -inf},
+        std::vector<float>{7}, std::vector<float>{0, -1e-30f, -1e30f},
+        std::vector<float>{0, 700, 1400}})
+    for (double temperature : {1e-310, 1e-30, 1.0, 1e6})
+      for (double mass : {1e-300, 0.5, 1 - 1e-16}) {
+        SamplingParams params;
+        params.temperature = temperature;
+        params.typicalP = mass;
+        const int32_t id = Sampler(params).sample(logits);
+        ASSERT_GE(id, 0);
+        ASSERT_LT(id, static_cast<int32_t>(logits.size()));
+        EXPECT_GT(logits[static_cast<size_t>(id)], -inf);
+      }
+}
+
 TEST(Logprobs, TypicalSamplingMayExcludeTheBest) {
   // Probabilities 0.4 and 60 times 0.01: the entropy is 3.13, the best token
   // has 0.92, the others 4.6 each: they are closer.

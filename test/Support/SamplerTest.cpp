@@ -229,7 +229,9 @@ TEST(Sampler, ParametersAreChecked) {
     EXPECT_EQ(validateSamplingParams(bad).code(), StatusCode::InvalidArgument);
   GenerationDefaults defaults;
   defaults.topK = 20;
+  defaults.repetitionPenalty = 1.25;
   EXPECT_EQ(SamplingParams::fromDefaults(defaults).temperature, 0);
+  EXPECT_EQ(SamplingParams::fromDefaults(defaults).repetitionPenalty, 1.25);
   defaults.doSample = true;
   EXPECT_EQ(SamplingParams::fromDefaults(defaults).temperature, 1);
   EXPECT_EQ(SamplingParams::fromDefaults(defaults).topK, 20);

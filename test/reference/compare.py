@@ -46,7 +46,7 @@ import make_families
 import make_hybrid
 import make_tiny
 from checks import Checks
-from compare_experts import gpt_oss_bf16, gpt_oss_mxfp4, in_blocks, in_fp8, same_bits
+from compare_experts import gpt_oss_bf16, gpt_oss_mxfp4, in_blocks, in_quantized, same_bits
 from model_command import Command, Failure, Skip
 from llmref import Model, compiled, formats, load, nmse, quantized, safetensors, top_two_margin
 from llmref.config import DESCRIBED_FAMILIES
@@ -260,7 +260,10 @@ def suite_experts(command, report, temp):
         report.check("experts/%s %s" % (family, gguf_type), lambda: in_blocks(command, temp, family, gguf_type))
     for family in ("deepseek_v3", "mistral4"):
         report.check("experts/%s q8_0" % family, lambda: in_blocks(command, temp, family, "q8_0"))
-    report.check("experts/deepseek_v3 fp8", lambda: in_fp8(command, temp, "deepseek_v3"))
+    report.check("experts/deepseek_v3 fp8 blocks", lambda: in_quantized(command, temp, "deepseek_v3", "fp8 blocks"))
+    for method in sorted(quantized.CONFIGS):
+        report.check("experts/qwen3_moe " + method,
+                     lambda: in_quantized(command, temp, "qwen3_moe", method, head_dim=32))
     report.check("experts/gpt_oss MXFP4", lambda: gpt_oss_mxfp4(command, temp))
     report.check("experts/gpt_oss bf16", lambda: gpt_oss_bf16(command, temp))
     f32_checks(command, report, temp, "experts/gpt_oss longer than a step", "gpt_oss", tokens=613, max_positions=1024)
@@ -432,21 +435,7 @@ class QuantizedModel(TinyModel):
         self.folder = os.path.join(temp, label.replace("/", "-").replace(" ", "-"))
         self.tokens, self.answers = TOKENS, {}
         make_tiny.write_hf(self.folder, config, weights, "f16")
-        tensors, stored = {}, {}
-        for name, values in weights.items():
-            if not name.endswith("_proj.weight"):
-                tensors[name] = formats.encode("f16", values)
-                continue
-            parts, weights[name], stored[name] = quantized.encode(method, values)
-            base = name[:-len("weight")]
-            tensors.update((base + suffix, tensor) for suffix, tensor in parts.items())
-        safetensors.write_folder(self.folder, tensors)
-        path = os.path.join(self.folder, "config.json")
-        with open(path, encoding="utf-8") as stream:
-            fields = json.load(stream)
-        fields["quantization_config"] = quantized.CONFIGS[method]
-        with open(path, "w", encoding="utf-8") as stream:
-            json.dump(fields, stream)
+        stored = quantized.write_folder(self.folder, weights, method, "f16")
         self.reference = Model(config, weights, stored)
 
 

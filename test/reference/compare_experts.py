@@ -58,25 +58,14 @@ def in_blocks(command, temp, family, gguf_type):
     return close_median(command, path, config, weights)
 
 
-def in_fp8(command, temp, family):
-    """As the folders of DeepSeek-V3: routers, norms and the head are not quantized."""
-    config, weights = make_tiny.make(family, hidden=256, expert_inner=128, intermediate=256, layers=2, dtype="bf16",
-                                     **SIZES.get(family, {}))
-    folder = os.path.join(temp, "experts-%s-fp8" % family)
-    make_tiny.write_hf(folder, config, weights, "bf16")
-    tensors = {}
-    for name, values in weights.items():
-        if not name.endswith(("_proj.weight", "_with_mqa.weight")):
-            tensors[name] = formats.encode("f32" if values.ndim == 1 else "bf16", values)
-            continue
-        parts, weights[name], _ = quantized.encode("fp8 blocks", values)
-        tensors.update((name[:-len("weight")] + suffix, tensor) for suffix, tensor in parts.items())
-    safetensors.write_folder(folder, tensors)
-    path = os.path.join(folder, "config.json")
-    with open(path, encoding="utf-8") as stream:
-        fields = json.load(stream)
-    with open(path, "w", encoding="utf-8") as stream:
-        json.dump(dict(fields, quantization_config=quantized.CONFIGS["fp8 blocks"]), stream)
+def in_quantized(command, temp, family, method, **sizes):
+    """As the folders of the Hub: routers, norms, the table and the head are not quantized."""
+    plain = "f16" if method.startswith(("gptq", "awq")) else "bf16"
+    sizes = dict(dict(hidden=256, expert_inner=128, intermediate=256, layers=2, dtype=plain), **sizes)
+    config, weights = make_tiny.make(family, **dict(sizes, **SIZES.get(family, {})))
+    folder = os.path.join(temp, "experts-%s-%s" % (family, method.replace(" ", "-")))
+    make_tiny.write_hf(folder, config, weights, plain)
+    quantized.write_folder(folder, weights, method, plain)
     return close_median(command, folder, config, weights)
 
 

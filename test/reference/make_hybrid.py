@@ -134,7 +134,7 @@ def gguf_tensors(config, block, rest, kind, values):
                  "experts.w2": "ffn_down_exps"}
         return [("%s%s.weight" % (block, names[part]), values)]
     if kind == "A_log":
-        values = -np.exp(values)
+        values = -np.exp(values.astype(np.float64))
         return [(block + "ssm_a", values[:, None] if rest == "mamba" else values)]
     if kind == "D":
         return [(block + "ssm_d", values[:, None])]

@@ -54,12 +54,12 @@ struct Continuation {
 
   Json toJson(int64_t index, FinishReason reason,
               const Tokenizer *tokenizer) const {
-    Json choice = {{"index", index},
-                   {"text", tokenizer ? Json(text) : Json(nullptr)},
-                   {"ids", ids},
-                   {"finish_reason", finishReasonName(answer.hasStopped()
-                                                          ? FinishReason::Stop
-                                                          : reason)}};
+    Json choice = {
+        {"index", index},
+        {"text", tokenizer ? Json(text) : Json(nullptr)},
+        {"ids", ids},
+        {"finish_reason",
+         finishReasonName(answer.hasStopped() ? FinishReason::Stop : reason)}};
     if (!logprobs.empty())
       choice["logprobs"] = completionLogprobs(tokenizer, logprobs, offsets);
     return choice;
@@ -177,8 +177,7 @@ void Batch::showProgress() {
 /// Called by the engine's thread.
 void Batch::receive(const std::shared_ptr<Outstanding> &entry,
                     const RequestUpdate &update) {
-  Continuation &each =
-      entry->continuations[static_cast<size_t>(update.index)];
+  Continuation &each = entry->continuations[static_cast<size_t>(update.index)];
   for (size_t i = 0; i < update.tokens.size() && !each.answer.hasStopped();
        ++i) {
     each.ids.push_back(update.tokens[i]);
@@ -203,8 +202,8 @@ void Batch::receive(const std::shared_ptr<Outstanding> &entry,
     entry->failure = update.failure;
   entry->generatedTokens += static_cast<int64_t>(each.ids.size());
   entry->cachedTokens = update.cachedTokens;
-  entry->choices.push_back(each.toJson(update.index, *update.finishReason,
-                                       model.tokenizer));
+  entry->choices.push_back(
+      each.toJson(update.index, *update.finishReason, model.tokenizer));
   if (entry->choices.size() < entry->continuations.size())
     return;
   std::lock_guard<std::mutex> lock(mutex);

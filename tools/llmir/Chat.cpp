@@ -11,12 +11,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "TemplateOptions.h"
 #include "Command.h"
 #include "Console.h"
 #include "Conversation.h"
 #include "LineEditor.h"
 #include "LoadedModel.h"
+#include "TemplateOptions.h"
 
 #include "llmir/ChatOutput/ChatOutput.h"
 #include "llmir/Serving/Generator.h"

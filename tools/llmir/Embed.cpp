@@ -17,8 +17,8 @@
 #include "ModelResolver.h"
 #include "StandardInput.h"
 
-#include "llmir/Serving/Embedder.h"
 #include "llmir/Server/RequestReader.h"
+#include "llmir/Serving/Embedder.h"
 #include "llmir/Support/Json.h"
 
 #include <cmath>

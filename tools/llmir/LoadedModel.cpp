@@ -24,6 +24,10 @@ SamplingRequest::params(const GenerationDefaults &defaults) const {
   params.topK = topK.value_or(params.topK);
   params.topP = topP.value_or(params.topP);
   params.minP = minP.value_or(params.minP);
+  if (temperature == 0.0)
+    params.repetitionPenalty = 1;
+  params.repetitionPenalty =
+      repetitionPenalty.value_or(params.repetitionPenalty);
   params.seed = seed ? *seed : std::random_device()();
   return params;
 }
@@ -40,6 +44,8 @@ void cli::addSamplingOptions(CLI::App &command, SamplingRequest &request) {
             "sample among the fewest tokens that reach this probability");
   addOption(command, "--min-p", request.minP,
             "drop tokens below this fraction of the best one's probability");
+  addOption(command, "--repetition-penalty", request.repetitionPenalty,
+            "divide the probability of tokens that occurred; 1: none");
   addOption(command, "--seed", request.seed,
             "seed of the sampler (default: a different one each time)");
 }

@@ -30,11 +30,13 @@
 namespace llmir::cli {
 
 struct SamplingRequest {
-  std::optional<double> temperature, topP, minP;
+  std::optional<double> temperature, topP, minP, repetitionPenalty;
   std::optional<int64_t> topK;
   std::optional<uint64_t> seed;
 
-  /// The given values, else those of the model; a random seed by default.
+  /// The given values, else those of the model; a random seed by default. A
+  /// given temperature of 0 is plain greedy decoding: without a given penalty,
+  /// there is none.
   SamplingParams params(const GenerationDefaults &defaults) const;
 };
 

@@ -46,9 +46,8 @@ struct ServeOptions {
 class Serve {
 public:
   explicit Serve(const ServeOptions &options)
-      : options(options), format(options.logFormat == "json"
-                                     ? LogFormat::Json
-                                     : LogFormat::Text),
+      : options(options),
+        format(options.logFormat == "json" ? LogFormat::Json : LogFormat::Text),
         api(LLMIR_VERSION) {}
   Outcome operator()();
 
@@ -117,9 +116,8 @@ Status Serve::addModel(LoadedModel loaded, ServedModel &model) {
   const std::string source(
       model.prompts.chat ? model.prompts.chat->source(/*hasTools=*/true) : "");
   LLMIR_ASSIGN_OR_RETURN(
-      model.chatFormat,
-      ChatOutputFormat::choose(source, options.toolCallParser,
-                               options.reasoningParser));
+      model.chatFormat, ChatOutputFormat::choose(source, options.toolCallParser,
+                                                 options.reasoningParser));
   model.defaults.sampling = options.sampling.params(info.generation);
   if (!options.sampling.temperature && !info.generation.doSample)
     model.defaults.sampling.temperature = 1; // As in vLLM and OpenAI's API.
@@ -150,8 +148,7 @@ Expected<std::unique_ptr<ServedModel>> Serve::load() {
     say("compiled in " + formatNumber(resolved->compileMs / 1000, 2) + " s");
   Stopwatch loading;
   ExecutionRequest execution = options.execution;
-  execution.sharesCache =
-      resolved->artifact->info().pooling == Pooling::None;
+  execution.sharesCache = resolved->artifact->info().pooling == Pooling::None;
   Expected<LoadedModel> loaded =
       loadModel(*resolved, options.model.level, execution);
   if (!loaded)
@@ -161,14 +158,14 @@ Expected<std::unique_ptr<ServedModel>> Serve::load() {
   describe(*loaded);
   auto model = std::make_unique<ServedModel>();
   LLMIR_RETURN_IF_ERROR(addModel(std::move(*loaded), *model));
-  std::string limits = "longest context " +
-                       std::to_string(model->contextLength()) + " tokens";
+  std::string limits =
+      "longest context " + std::to_string(model->contextLength()) + " tokens";
   if (model->engine)
-    limits += "; " + std::to_string(model->engine->maxRunning()) +
-              " sequences at once; tool calls: " +
-              std::string(model->chatFormat.toolCallParser()) +
-              ", reasoning: " +
-              std::string(model->chatFormat.reasoningParser());
+    limits +=
+        "; " + std::to_string(model->engine->maxRunning()) +
+        " sequences at once; tool calls: " +
+        std::string(model->chatFormat.toolCallParser()) +
+        ", reasoning: " + std::string(model->chatFormat.reasoningParser());
   say(limits);
   return model;
 }
@@ -199,8 +196,8 @@ Outcome Serve::operator()() {
   say("ready after " + formatNumber(watch.milliseconds() / 1000, 2) +
       " s: model '" + name + "' on " + address);
   http->waitForSignal();
-  say("shutting down; waiting at most " +
-      std::to_string(options.drainTimeout) + " s for requests");
+  say("shutting down; waiting at most " + std::to_string(options.drainTimeout) +
+      " s for requests");
   const bool wereAnswered =
       api.shutDown(*http, std::chrono::seconds(options.drainTimeout));
   http.reset();

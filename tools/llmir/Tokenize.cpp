@@ -10,7 +10,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "TemplateOptions.h"
 #include "Command.h"
 #include "Console.h"
 #include "Ids.h"
@@ -18,6 +17,7 @@
 #include "ModelResolver.h"
 #include "ModelTokenizer.h"
 #include "StandardInput.h"
+#include "TemplateOptions.h"
 
 #include "llmir/Server/RequestReader.h"
 #include "llmir/Support/Json.h"

@@ -30,7 +30,7 @@ inline constexpr uint8_t artifactMagic[8] = {0x93, 'L', 'L',  'M',
                                              'I',  'R', '\r', '\n'};
 
 /// Increased whenever this layout or the meaning of a section changes.
-inline constexpr uint32_t artifactFormatVersion = 7;
+inline constexpr uint32_t artifactFormatVersion = 8;
 
 /// Bytes of the header page; the sections follow.
 inline constexpr uint64_t artifactHeaderBytes = 4096;

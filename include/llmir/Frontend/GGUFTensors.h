@@ -28,7 +28,10 @@ struct GGUFTensorSource {
   std::string name;
   std::vector<int64_t> shape;
   std::vector<StoredParameter> parts; ///< Their rows follow each other.
-  bool addsOne = false;      ///< The file has 1 + weight, where norms need it.
+  /// The file has 1 + weight of some norms, and -exp of the logarithms of
+  /// decays.
+  enum Change { None, PlusOne, MinusExp };
+  Change change = None;
   std::vector<float> values; ///< Without parts: all elements.
 };
 

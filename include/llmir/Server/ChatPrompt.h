@@ -74,7 +74,7 @@ private:
   OrderedJson withDefaults(OrderedJson variables) const;
 
   ModelTemplates templates;
-  std::string shownName; ///< Of the template, in messages.
+  std::string shownName;             ///< Of the template, in messages.
   std::unique_ptr<std::mutex> mutex; ///< Of the following.
   std::map<std::string, Expected<ChatTemplate>> parsedTemplates; ///< By name.
   std::map<std::string, MessageForms> messageForms;              ///< By name.

@@ -22,8 +22,8 @@ namespace llmir {
 
 enum class LogFormat { Text, Json };
 
-/// One line, with its end, about a request. Control characters and invalid UTF-8
-/// of the client are escaped.
+/// One line, with its end, about a request. Control characters and invalid
+/// UTF-8 of the client are escaped.
 std::string logLine(const HttpLogEntry &entry, LogFormat format,
                     std::time_t now);
 

@@ -84,7 +84,7 @@ private:
                    int64_t blockSize) const;
 
   const std::string labels;
-  mutable std::mutex mutex; ///< Of the following.
+  mutable std::mutex mutex;                 ///< Of the following.
   std::map<std::string, uint64_t> finished; ///< By reason.
   Histogram firstToken, interToken, endToEnd, queueTime, prefillTime,
       decodeTime, inferenceTime;

@@ -25,6 +25,7 @@ struct GenerationDefaults {
   int64_t topK = 0; ///< 0 = all.
   double topP = 1.0;
   double minP = 0.0;
+  double repetitionPenalty = 1.0; ///< Also without sampling.
 };
 
 } // namespace llmir

@@ -27,6 +27,10 @@ struct TokenLogprob {
   int32_t token = 0;
   /// Natural logarithm of its probability; minus infinity if that is 0.
   float logprob = 0;
+
+  bool operator==(const TokenLogprob &other) const {
+    return token == other.token && logprob == other.logprob;
+  }
 };
 
 /// A token of a text, and what else could have stood there.
@@ -36,6 +40,11 @@ struct TokenLogprobs {
   /// 1 = the most likely token. Of equals, the one with the lower id is first.
   int64_t rank = 0;
   std::vector<TokenLogprob> top; ///< The most likely tokens, in that order.
+
+  bool operator==(const TokenLogprobs &other) const {
+    return token == other.token && logprob == other.logprob &&
+           rank == other.rank && top == other.top;
+  }
 };
 
 /// The log probability of `token` after the position that `logits` belong to,

@@ -111,6 +111,8 @@ private:
   int32_t chooseAmongAll(Span<const float> logits, int32_t best);
   void collectFrom(Span<const float> logits, double greatest, double weight);
   void cutTail(double total, double least);
+  double computeDistances(float greatest, double total);
+  double distanceOfMass(double mass, double farthest);
   void keepTypical(float greatest);
 
   SamplingParams params;
@@ -118,6 +120,7 @@ private:
   std::vector<Candidate> candidates; ///< Kept to reuse the allocation.
   std::vector<float> adjusted;       ///< The same.
   std::vector<double> masses;        ///< The same.
+  std::vector<double> distances;     ///< The same, of `candidates`.
   /// How often tokens of the prompt and generated ones were generated, if there
   /// are penalties.
   std::unordered_map<int32_t, int64_t> generated;

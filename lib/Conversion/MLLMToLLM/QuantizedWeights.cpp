@@ -12,6 +12,7 @@
 
 #include "QuantizedWeights.h"
 
+#include "llmir/Dialect/MLLM/MLLMExpertOps.h"
 #include "llmir/Dialect/MLLM/QuantAttrs.h"
 #include "llmir/Dialect/MLLM/StoredFormat.h"
 #include "mlir/Dialect/LLM/IR/LLM.h"
@@ -22,9 +23,38 @@ namespace ll = mlir::llm;
 
 namespace llmir {
 
-static mllm::QuantAttr annotationOf(Operation *op) {
-  auto quant = op->getAttrOfType<mllm::QuantAttr>(mllm::kQuantWeightsAttr);
+/// Null for values that are not quantized.
+static mllm::QuantAttr annotationOf(Attribute value) {
+  auto quant = dyn_cast_if_present<mllm::QuantAttr>(value);
   return quant && quant.getScheme() != "raw" ? quant : mllm::QuantAttr();
+}
+
+static mllm::QuantAttr annotationOf(Operation *op) {
+  return annotationOf(op->getAttr(mllm::kQuantWeightsAttr));
+}
+
+namespace {
+/// A matrix as an op reads it.
+struct AnnotatedWeight {
+  FlatSymbolRefAttr name;
+  mllm::QuantAttr quant; ///< Null if it is not quantized.
+};
+} // namespace
+
+/// The matrices of ops whose matrices can be quantized.
+static SmallVector<AnnotatedWeight> annotatedWeightsOf(Operation *op) {
+  if (auto linear = dyn_cast<mllm::LinearOp>(op))
+    return {{linear.getWeightAttr(), annotationOf(op)}};
+  SmallVector<AnnotatedWeight> weights;
+  if (auto experts = dyn_cast<mllm::ExpertsOp>(op)) {
+    weights = {{experts.getGateAttr(), {}},
+               {experts.getUpAttr(), {}},
+               {experts.getDownAttr(), {}}};
+    if (auto all = op->getAttrOfType<ArrayAttr>(mllm::kQuantWeightsAttr))
+      for (auto [weight, value] : llvm::zip_equal(weights, all))
+        weight.quant = annotationOf(value);
+  }
+  return weights;
 }
 
 /// The annotation as integers with separate scales; nullopt if it is not a
@@ -52,65 +82,83 @@ static std::optional<TensorFormat> formatOf(mllm::QuantAttr quant) {
 }
 
 /// Checks that the annotation is supported, for these rows.
-static LogicalResult checkAnnotation(mllm::LinearOp op, mllm::QuantAttr quant,
+static LogicalResult checkAnnotation(Operation *op, mllm::QuantAttr quant,
                                      Type weight) {
+  if (isa<mllm::ExpertsOp>(op) && !formatOf(quant))
+    return op->emitOpError("has weights of the format ")
+           << quant
+           << ", which is not supported for experts; use the formats q8_0 and "
+              "q4_0";
   if (!schemeOf(quant) && !formatOf(quant))
-    return op.emitOpError("has weights of the format ")
+    return op->emitOpError("has weights of the format ")
            << quant
            << ", which is not supported; use int8 or int4 with a scale for "
               "each row or for each 32, 64 or 128 elements of a row, or the "
               "formats q8_0 and q4_0";
   auto type = dyn_cast<RankedTensorType>(weight);
   if (!type)
-    return op.emitOpError("has weights of the format ")
+    return op->emitOpError("has weights of the format ")
            << quant << ", but the parameter is already quantized";
   const int64_t row = type.getShape().back();
   if (quant.getBlock() != 0 && row % quant.getBlock() != 0)
-    return op.emitOpError("has weights with rows of ")
+    return op->emitOpError("has weights with rows of ")
            << row << " elements, which is not a multiple of the block size "
            << quant.getBlock();
   return success();
 }
 
+namespace {
+/// How the first op that reads a parameter takes it.
+struct WeightUse {
+  Operation *op;
+  mllm::QuantAttr quant; ///< Null if it is not quantized.
+};
+} // namespace
+
 /// A parameter has one stored form.
-static LogicalResult checkAgreement(mllm::LinearOp op, mllm::LinearOp earlier) {
-  if (annotationOf(op) == annotationOf(earlier) &&
-      op->getAttr(mllm::kQuantInputsAttr) ==
-          earlier->getAttr(mllm::kQuantInputsAttr))
+static LogicalResult checkAgreement(const WeightUse &use,
+                                    const WeightUse &earlier) {
+  if (use.quant == earlier.quant &&
+      use.op->getAttr(mllm::kQuantInputsAttr) ==
+          earlier.op->getAttr(mllm::kQuantInputsAttr))
     return success();
-  InFlightDiagnostic diag = op.emitOpError("has weights of a different "
-                                           "format than another op with the "
-                                           "same parameter");
-  diag.attachNote(earlier.getLoc()) << "the other op is here";
+  InFlightDiagnostic diag = use.op->emitOpError(
+      "has weights of a different format than another op with the same "
+      "parameter");
+  diag.attachNote(earlier.op->getLoc()) << "the other op is here";
   return diag;
 }
 
+/// Checks the annotations of an op, and collects those of parameters.
+static LogicalResult
+collectUses(Operation *op, llvm::MapVector<mllm::RegisterOp, WeightUse> &uses) {
+  const SmallVector<AnnotatedWeight> weights = annotatedWeightsOf(op);
+  if (weights.empty() && annotationOf(op))
+    return op->emitOpError("has '")
+           << mllm::kQuantWeightsAttr
+           << "', but only weights of mllm.linalg.linear and "
+              "mllm.linalg.experts can be quantized";
+  for (const AnnotatedWeight &entry : weights) {
+    auto weight =
+        SymbolTable::lookupNearestSymbolFrom<mllm::RegisterOp>(op, entry.name);
+    const WeightUse use{op, entry.quant};
+    auto [earlier, isNew] = uses.try_emplace(weight, use);
+    if (!isNew && failed(checkAgreement(use, earlier->second)))
+      return failure();
+    if (use.quant && failed(checkAnnotation(op, use.quant, weight.getType())))
+      return failure();
+  }
+  return success();
+}
+
 LogicalResult storeQuantizedWeights(ModuleOp module) {
-  llvm::MapVector<mllm::RegisterOp, mllm::LinearOp> readers;
-  WalkResult walk = module.walk([&](Operation *op) {
-    auto linear = dyn_cast<mllm::LinearOp>(op);
-    if (!linear) {
-      if (!annotationOf(op))
-        return WalkResult::advance();
-      op->emitOpError("has '") << mllm::kQuantWeightsAttr
-                               << "', but only weights of mllm.linalg.linear "
-                                  "can be quantized";
-      return WalkResult::interrupt();
-    }
-    auto weight = SymbolTable::lookupNearestSymbolFrom<mllm::RegisterOp>(
-        op, linear.getWeightAttr());
-    auto [reader, isNew] = readers.try_emplace(weight, linear);
-    if (!isNew && failed(checkAgreement(linear, reader->second)))
-      return WalkResult::interrupt();
-    mllm::QuantAttr quant = annotationOf(op);
-    return quant && failed(checkAnnotation(linear, quant, weight.getType()))
-               ? WalkResult::interrupt()
-               : WalkResult::advance();
-  });
+  llvm::MapVector<mllm::RegisterOp, WeightUse> uses;
+  WalkResult walk = module.walk(
+      [&](Operation *op) { return WalkResult(collectUses(op, uses)); });
   if (walk.wasInterrupted())
     return failure();
-  for (auto &entry : readers) {
-    mllm::QuantAttr quant = annotationOf(entry.second);
+  for (auto &entry : uses) {
+    mllm::QuantAttr quant = entry.second.quant;
     if (!quant || !formatOf(quant))
       continue;
     mllm::RegisterOp weight = entry.first;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Dialect/MLLM/ModelFacts.h"
+#include "llmir/Dialect/MLLM/MLLMExpertOps.h"
 #include "llmir/Dialect/MLLM/MLLMGraphOps.h"
 #include "llmir/Dialect/MLLM/QuantAttrs.h"
 
@@ -134,11 +135,18 @@ LogicalResult MLLMDialect::verifyOperationAttribute(Operation *op,
                              << attribute.getValue() << ", expected 8 : i64";
   }
   if (attribute.getName() == kQuantWeightsAttr) {
-    if (isa<QuantAttr>(attribute.getValue()))
+    if (!isa<ExpertsOp>(op) && isa<QuantAttr>(attribute.getValue()))
+      return success();
+    auto several = dyn_cast<ArrayAttr>(attribute.getValue());
+    if (isa<ExpertsOp>(op) && several && several.size() == 3 &&
+        llvm::all_of(several, llvm::IsaPred<QuantAttr>))
       return success();
     return op->emitOpError()
            << "has '" << kQuantWeightsAttr << "' " << attribute.getValue()
-           << ", expected #mllm.quant<…>";
+           << ", expected "
+           << (isa<ExpertsOp>(op) ? "an array of three #mllm.quant<…>, for the "
+                                    "gate, up and down projections"
+                                  : "#mllm.quant<…>");
   }
   if (attribute.getName() != ModelFacts::attrName())
     return success();

@@ -137,8 +137,26 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, n
   mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
   mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
     %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
-    // expected-error@+1 {{has 'mllm.quant.weights', but only weights of mllm.linalg.linear can be quantized}}
+    // expected-error@+1 {{has 'mllm.quant.weights', but only weights of mllm.linalg.linear and mllm.linalg.experts can be quantized}}
     %0 = mllm.linalg.silu %x {mllm.quant.weights = #mllm.quant<sym_per_channel, bits = 8, axis = 0>} : tensor<?x8xf32>
     mllm.cf.return %0 : tensor<?x8xf32>
+  }
+}
+
+// -----
+
+// Integers for experts.
+module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
+  mllm.tensor.register @embed : tensor<8x32xf32> {source = "embed"}
+  mllm.tensor.register @router : tensor<4x32xf32> {source = "router"}
+  mllm.tensor.register @up : tensor<4x32x32xf32> {source = "up"}
+  mllm.tensor.register @down : tensor<4x32x32xf32> {source = "down"}
+  mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x32xf32> attributes {entry} {
+    %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x32xf32>
+    %logits = mllm.linalg.linear %x, @router : tensor<?x32xf32> -> tensor<?x4xf32>
+    %w, %e = mllm.linalg.top_k %logits {k = 2 : i64} : tensor<?x4xf32> -> tensor<?x2xf32>, tensor<?x2xi32>
+    // expected-error@+1 {{has weights of the format #mllm.quant<sym_per_block, bits = 4, block = 32>, which is not supported for experts; use the formats q8_0 and q4_0}}
+    %0 = mllm.linalg.experts %x chosen %e weights %w, @up, @up, @down {mllm.quant.weights = [#mllm.quant<raw>, #mllm.quant<raw>, #mllm.quant<sym_per_block, bits = 4, block = 32>]} : (tensor<?x32xf32>, tensor<?x2xi32>, tensor<?x2xf32>) -> tensor<?x32xf32>
+    mllm.cf.return %0 : tensor<?x32xf32>
   }
 }

@@ -131,6 +131,17 @@ func.func @f(%x: tensor<4xf32>) {
 
 // -----
 
+mllm.tensor.register @up : tensor<4x32x64xf32> {source = "u"}
+mllm.tensor.register @down : tensor<4x64x32xf32> {source = "d"}
+func.func @f(%x: tensor<2x64xf32>, %e: tensor<2x2xi32>, %w: tensor<2x2xf32>) {
+  // expected-error@+1 {{expected an array of three #mllm.quant<…>, for the gate, up and down projections}}
+  %y = mllm.linalg.experts %x chosen %e weights %w, @up, @up, @down {mllm.quant.weights = #mllm.quant<raw>}
+      : (tensor<2x64xf32>, tensor<2x2xi32>, tensor<2x2xf32>) -> tensor<2x64xf32>
+  return
+}
+
+// -----
+
 func.func @f(%x: tensor<4xf32>, %y: tensor<4xf32, #mllm.tensor<kCUDA>>) {
   // expected-error@+1 {{operand #1 is on kCUDA, but operand #0 is on kCPU}}
   %0 = mllm.linalg.add %x, %y : (tensor<4xf32>, tensor<4xf32, #mllm.tensor<kCUDA>>) -> tensor<4xf32>

@@ -9,9 +9,11 @@ fmt: the format whose rounding of inputs a compiled model uses for them.
 """
 
 import json
+import os
 
 import numpy as np
 
+from . import safetensors
 from .formats import Tensor, round_to
 from .formats import encode as encode_blocks
 
@@ -42,6 +44,25 @@ def mxfp4(matrices):
     pairs = codes[..., 0::2] | codes[..., 1::2] << 4
     return ({"_blocks": _tensor("u8", pairs, "u1"), "_scales": _tensor("u8", blocks[..., 0], "u1")}, stored.values(),
             stored)
+
+
+def write_folder(folder, weights, method, plain):
+    """Quantizes the projections of a model directory, whose other tensors become `plain` (vectors f32 unless it is
+    f16). -> {name: what a compiled model rounds inputs for}; `weights` get the values that are stored."""
+    tensors, stored = {}, {}
+    for name, values in weights.items():
+        if not name.endswith(("_proj.weight", "_with_mqa.weight")):
+            tensors[name] = encode_blocks("f32" if values.ndim == 1 and plain != "f16" else plain, values)
+            continue
+        parts, weights[name], stored[name] = encode(method, values)
+        tensors.update((name[:-len("weight")] + suffix, tensor) for suffix, tensor in parts.items())
+    safetensors.write_folder(folder, tensors)
+    path = os.path.join(folder, "config.json")
+    with open(path, encoding="utf-8") as stream:
+        fields = json.load(stream)
+    with open(path, "w", encoding="utf-8") as stream:
+        json.dump(dict(fields, quantization_config=CONFIGS[method]), stream)
+    return stored
 
 
 def encode(method, matrix):

@@ -17,7 +17,8 @@
 
 namespace llmir::mllm {
 
-/// Storage of the matrix, a #mllm.quant.
+/// Storage of the matrix, a #mllm.quant; of experts, an array of those of the
+/// gate, up and down projections.
 constexpr llvm::StringLiteral kQuantWeightsAttr = "mllm.quant.weights";
 /// Bits of integer inputs (8); absent for floating-point inputs.
 constexpr llvm::StringLiteral kQuantInputsAttr = "mllm.quant.inputs";

@@ -23,6 +23,7 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallBitVector.h"
 
+#include <array>
 #include <utility>
 
 using namespace mlir;
@@ -96,19 +97,15 @@ Expected<WeightScheme> WeightScheme::parse(std::string_view text) {
                 "scale) or :tensor, :asym, and :a32 for f32 inputs");
 }
 
-void WeightScheme::annotate(Operation *op) const {
+QuantAttr WeightScheme::annotation(MLIRContext *context) const {
   if (!isQuantized())
-    return;
+    return QuantAttr::get(context, "raw", 0, -1, 0);
   bool isPerChannel = !format && !perTensor && block == 0;
   std::string name = zeroPoints ? "asym_per_" : "sym_per_";
   name += perTensor ? "tensor" : isPerChannel ? "channel" : "block";
   if (format)
     name = tensorFormatInfo(*format).name;
-  Builder b(op);
-  op->setAttr(kQuantWeightsAttr, QuantAttr::get(op->getContext(), name, bits,
-                                                isPerChannel ? 0 : -1, block));
-  if (byteInputs)
-    op->setAttr(kQuantInputsAttr, b.getI64IntegerAttr(8));
+  return QuantAttr::get(context, name, bits, isPerChannel ? 0 : -1, block);
 }
 
 //===----------------------------------------------------------------------===//
@@ -190,15 +187,48 @@ QuantizationRecipe::forAllProjections(std::string_view name) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A matrix and its users.
+/// A matrix, or the matrices of a layer's experts, and the users.
 struct Matrix {
   SmallVector<LinearOp> products;
+  SmallVector<ExpertsOp> experts;
   bool isHead = false;
   bool isTable = false;  ///< Embedding table.
   bool isRouter = false; ///< Chooses experts.
 };
 using Matrices = llvm::MapVector<RegisterOp, Matrix>;
 } // namespace
+
+/// The names of the matrices of experts, in the order of their annotations.
+static std::array<FlatSymbolRefAttr, 3> matricesOf(ExpertsOp op) {
+  return {op.getGateAttr(), op.getUpAttr(), op.getDownAttr()};
+}
+
+/// Sets one of the annotations of the matrices of experts.
+static void annotate(ExpertsOp op, RegisterOp weight, QuantAttr annotation) {
+  MLIRContext *context = op.getContext();
+  SmallVector<Attribute> all(matricesOf(op).size(),
+                             WeightScheme().annotation(context));
+  if (auto earlier = op->getAttrOfType<ArrayAttr>(kQuantWeightsAttr))
+    all.assign(earlier.begin(), earlier.end());
+  for (auto [name, entry] : llvm::zip_equal(matricesOf(op), all))
+    if (name.getAttr() == weight.getSymNameAttr())
+      entry = annotation;
+  op->setAttr(kQuantWeightsAttr, ArrayAttr::get(context, all));
+}
+
+/// Annotates all users of a matrix.
+static void annotate(const Matrix &matrix, RegisterOp weight,
+                     const WeightScheme &scheme) {
+  Builder b(weight.getContext());
+  const QuantAttr annotation = scheme.annotation(weight.getContext());
+  for (LinearOp product : matrix.products) {
+    product->setAttr(kQuantWeightsAttr, annotation);
+    if (scheme.byteInputs)
+      product->setAttr(kQuantInputsAttr, b.getI64IntegerAttr(8));
+  }
+  for (ExpertsOp op : matrix.experts)
+    annotate(op, weight, annotation);
+}
 
 /// True for the product that computes the logits.
 static bool isVocabularyProjection(LinearOp linear) {
@@ -228,7 +258,7 @@ static DenseSet<LinearOp> routersOf(ModuleOp module) {
   return routers;
 }
 
-/// The matrices of products.
+/// The matrices of products and of experts.
 static Matrices matricesOf(ModuleOp module) {
   Matrices matrices;
   const DenseSet<LinearOp> routers = routersOf(module);
@@ -243,6 +273,11 @@ static Matrices matricesOf(ModuleOp module) {
     matrix.products.push_back(linear);
     matrix.isHead |= isVocabularyProjection(linear);
     matrix.isRouter |= routers.contains(linear);
+  });
+  module.walk([&](ExpertsOp op) {
+    for (FlatSymbolRefAttr name : matricesOf(op))
+      if (RegisterOp weight = parameter(op, name))
+        matrices[weight].experts.push_back(op);
   });
   module.walk([&](EmbeddingOp embedding) {
     auto found = matrices.find(parameter(embedding, embedding.getWeightAttr()));
@@ -318,8 +353,17 @@ QuantizationRecipe::apply(ModuleOp module) const {
              << " is also an embedding table, which supports q8, q4 or none, "
                 "but not integers; start the recipe with "
                 "head=q8, or head=none";
-    for (LinearOp product : matrix.products)
-      scheme.annotate(product);
+    if (!matrix.experts.empty() && !scheme.format) {
+      if (rule->isWritten)
+        return weight.emitError("@")
+               << weight.getSymName()
+               << " has the matrices of experts, which support q8, q4 or none, "
+                  "but not integers; start the recipe with "
+               << weight.getSymName() << "=q4, or a pattern for all of them";
+      ++outcome.experts;
+      continue;
+    }
+    annotate(matrix, weight, scheme);
     ++outcome.matrices;
   }
   if (failed(checkUses(module, rules, fitting, used)))

@@ -195,12 +195,15 @@ def ApplyQuantizationRecipe : Pass<"mllm-apply-recipe", "::mlir::ModuleOp"> {
     %y = mllm.linalg.linear %x, @model.mlp.up_proj.weight
         {mllm.quant.inputs = 8 : i64, mllm.quant.weights = #mllm.quant<sym_per_block, bits = 4, block = 128>} : T -> U
     ```
+    `mllm.linalg.experts` get an array of the annotations of their gate, up and
+    down projections; they support `q8` and `q4`.
+
     Does not annotate: embedding tables, norms and biases, parameters that are
     stored quantized, and, with a remark, matrices whose row length is not a
     multiple of the block size. Fails if a pattern matches no matrix, or only
-    matrices matched by earlier patterns, and if an embedding table that is also
-    the output projection would be quantized to integers. `-convert-mllm-to-llm`
-    implements the annotation.
+    matrices matched by earlier patterns, and if experts or an embedding table
+    that is also the output projection would be quantized to integers.
+    `-convert-mllm-to-llm` implements the annotations.
   }];
   let options = [
     Option<"recipe", "recipe", "std::string", /*default=*/"\"\"",

@@ -45,8 +45,8 @@ struct WeightScheme {
   static Expected<WeightScheme> parse(std::string_view text);
 
   bool isQuantized() const { return bits != 0; }
-  /// Annotates a product; does nothing without quantization.
-  void annotate(mlir::Operation *op) const;
+  /// The value of `mllm.quant.weights`; `raw` without quantization.
+  QuantAttr annotation(mlir::MLIRContext *context) const;
 };
 
 /// A list of rules; the first rule that matches a matrix applies.
@@ -80,11 +80,14 @@ public:
   struct Outcome {
     int64_t matrices = 0; ///< Annotated matrices.
     int64_t left = 0;     ///< Selected ones with partial blocks.
+    /// Selected ones of experts, which do not support integers.
+    int64_t experts = 0;
   };
-  /// Sets `mllm.quant.weights` and `mllm.quant.inputs` on the products of the
-  /// module. Fails, with a diagnostic, if there is no matrix, a user-written
-  /// rule applies to none, or an embedding table would be quantized to
-  /// integers. Matrices that are stored quantized are not changed.
+  /// Sets `mllm.quant.weights` and `mllm.quant.inputs` on the products and the
+  /// experts of the module. Fails, with a diagnostic, if there is no matrix, a
+  /// user-written rule applies to none, or an embedding table or, by a
+  /// user-written rule, experts would be quantized to integers. Matrices that
+  /// are stored quantized are not changed.
   mlir::FailureOr<Outcome> apply(mlir::ModuleOp module) const;
 
 private:
