@@ -94,6 +94,14 @@ config.substitutions.append(("%onnxruntime_web", onnxruntime))
 if shutil.which("node") and os.path.exists(os.path.join(onnxruntime, "package.json")):
     config.available_features.add("onnxruntime-web")
 
+# What rebuilds and tests the server's page: npm's packages, which `./dev web` installs, and Chromium.
+if shutil.which("node") and os.path.isdir(os.path.join(config.llmir_src_root, "web", "node_modules", "esbuild")):
+    config.available_features.add("web-packages")
+chromium = os.environ.get("LLMIR_CHROMIUM", "/usr/bin/chromium")
+config.environment["LLMIR_CHROMIUM"] = chromium
+if os.path.exists(chromium):
+    config.available_features.add("chromium")
+
 # What runs them: XNNPACK, where this build found it.
 if getattr(config, "llmir_has_xnnpack", ""):
     config.available_features.add("xnnpack")

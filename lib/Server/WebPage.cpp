@@ -10,6 +10,13 @@
 
 namespace llmir {
 
-Span<const char> webPage() { return {}; }
+/// The page, if this build has it, and a zero.
+static constexpr unsigned char page[] = {
+#include "WebPage.inc"
+    0};
+
+Span<const char> webPage() {
+  return {reinterpret_cast<const char *>(page), sizeof(page) - 1};
+}
 
 } // namespace llmir
