@@ -112,6 +112,21 @@ def check_pipe(session):
     check("--system", ran.returncode == 0 and ran.stdout == expected + "\n", ran)
 
 
+def check_thinking(session):
+    """The prompt has begun to think, and the model does not end it."""
+    template = os.path.join(session.options.work, "thinking.jinja")
+    with open(template, "w", encoding="utf-8") as file:
+        file.write("{% if false %}<think></think>{% endif %}" + TEMPLATE + " {{ '<think>' if add_generation_prompt }}\n")
+
+    def chat(*flags):
+        command = [session.llmir, "chat", session.artifact, "--template", template, "--temp", "0", "-n", "6", *flags]
+        return subprocess.run(command, input="In the beginning\n", stdout=subprocess.PIPE, universal_newlines=True,
+                              env=session.environment).stdout
+    shown = chat()
+    check("what the model thinks is shown", len(shown) > 1 and "<think>" not in shown, shown)
+    check("--hide-thinking", chat("--hide-thinking") == "\n")
+
+
 def check_terminal(session):
     history = os.path.join(session.environment["XDG_STATE_HOME"], "llmir", "chat_history")
     terminal = Terminal(session.arguments("-n", "6"), session.environment)
@@ -262,7 +277,7 @@ def main():
     options = parser.parse_args()
     fresh_folder(options.work)
     session = Session(options)
-    for part in (check_pipe, check_terminal, check_interrupt, check_signals, check_failures, check_context):
+    for part in (check_pipe, check_thinking, check_terminal, check_interrupt, check_signals, check_failures, check_context):
         part(session)
     return check.finish()
 

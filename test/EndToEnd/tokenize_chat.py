@@ -71,6 +71,26 @@ def check_variables(llmir, work):
     check("a template of a file, and the clock", answer.get("rendered") == "1<s>02 Jan 2025", answer)
 
 
+def check_openai_messages(llmir, work):
+    """Arguments are text in OpenAI's API; this template, like most, wants an object."""
+    template = ("{% for m in messages %}<{{ m.content }}>{% for c in m.tool_calls or [] %}"
+                "{% for k, v in c.function.arguments.items() %}[{{ k }}={{ v }}]{% endfor %}{% endfor %}{% endfor %}")
+    model = model_folder(work, "calls", {"chat_template": template})
+
+    def messages(arguments):
+        return [{"role": "user", "content": [{"type": "text", "text": "Hi"}, {"type": "text", "text": "you"}]},
+                {"role": "assistant", "tool_calls": [
+                    {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": arguments}}]},
+                {"role": "tool", "tool_call_id": "call_1", "content": "ok"}]
+    expected = "<Hi\nyou><>[b=1][a=[2]]<ok>"
+    check("arguments as JSON text", rendered(llmir, model, messages=messages('{"b": 1, "a": [2]}')) == expected)
+    check("arguments as an object", rendered(llmir, model, messages=messages({"b": 1, "a": [2]})) == expected)
+    check("a call without arguments", rendered(llmir, model, messages=messages("")) == "<Hi\nyou><><ok>")
+    answer = rendered(llmir, model, messages=messages("[1]"))
+    check("arguments that are no object", answer["error"]["code"] == "invalid_argument"
+          and "messages[1].tool_calls[0].function.arguments" in answer["error"]["message"], answer)
+
+
 def check_sources(llmir, work):
     named = [{"name": "tool_use", "template": "T"}, {"name": "default", "template": "D"}]
     model = model_folder(work, "named", {"chat_template": named})
@@ -156,7 +176,7 @@ def main():
     options = work_parser(__doc__, "llmir").parse_args()
     fresh_folder(options.work)
     llmir = Command(options.llmir, cache=os.path.join(options.work, "cache"))
-    for part in (check_variables, check_sources, check_gguf, check_failures):
+    for part in (check_variables, check_openai_messages, check_sources, check_gguf, check_failures):
         part(llmir, options.work)
     check_real(llmir, os.environ.get("LLMIR_TEST_DATA", ""))
     return check.finish()
