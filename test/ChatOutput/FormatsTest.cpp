@@ -11,7 +11,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Syntax.h"
+
 #include "llmir/ChatOutput/ChatOutput.h"
+#include "llmir/Support/Text.h"
 
 #include <gtest/gtest.h>
 
@@ -102,6 +105,32 @@ TEST(FormatsTest, Markers) {
   auto harmony = ChatOutputFormat::choose("", "openai", "none");
   EXPECT_TRUE(harmony->isMarker("<|message|>"));
   EXPECT_FALSE(ChatOutputFormat().isMarker("<think>"));
+}
+
+/// Markers that are looked for at the same time must differ before one of them
+/// ends, and begin with a whole character.
+static void checkMarkers(const chatoutput::Markers &markers) {
+  for (std::string_view one : markers) {
+    ASSERT_FALSE(one.empty());
+    EXPECT_GE(one[0], ' ') << one;
+    for (std::string_view other : markers)
+      EXPECT_FALSE(one != other && startsWith(other, one)) << one << other;
+  }
+}
+
+TEST(FormatsTest, MarkersDiffer) {
+  using namespace chatoutput;
+  for (const ToolSyntax &tools : toolSyntaxes())
+    for (const ReasoningSyntax &reasoning : reasoningSyntaxes()) {
+      SCOPED_TRACE(std::string(tools.name) + " " + std::string(reasoning.name));
+      Markers all;
+      for (const Markers &some : {tools.begins, tools.nameBegins, tools.silent,
+                                  reasoning.otherBegins, reasoning.silent})
+        all.insert(all.end(), some.begin(), some.end());
+      if (!reasoning.isHarmony)
+        all.push_back(reasoning.begin);
+      checkMarkers(all);
+    }
 }
 
 TEST(FormatsTest, Ids) {
