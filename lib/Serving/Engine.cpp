@@ -204,6 +204,10 @@ Expected<RequestId> Engine::submit(Request request, RequestCallback callback) {
   if (!callback)
     return refuseRequest("the request has no callback", "give a function");
   LLMIR_RETURN_IF_ERROR(state->checkRequest(request));
+  std::vector<int32_t> &allowed = request.allowedTokens;
+  std::sort(allowed.begin(), allowed.end());
+  allowed.erase(std::unique(allowed.begin(), allowed.end()), allowed.end());
+  allowed.shrink_to_fit(); // A client may have repeated a few many times.
   auto accepted = std::make_shared<AcceptedRequest>();
   RequestId id = 0;
   {
@@ -219,6 +223,15 @@ Expected<RequestId> Engine::submit(Request request, RequestCallback callback) {
   }
   state->wakesThread.notify_one();
   return id;
+}
+
+Status Engine::check(const Request &request) const {
+  return state->checkRequest(request);
+}
+
+bool Engine::acceptsRequests() const {
+  std::lock_guard<std::mutex> lock(state->mutex);
+  return !state->isClosed;
 }
 
 void Engine::cancel(RequestId request, std::optional<int64_t> index) {

@@ -162,6 +162,11 @@ public:
   /// many wait or after drain().
   Expected<RequestId> submit(Request request, RequestCallback callback);
 
+  /// Whether submit() would accept the request if none waited.
+  Status check(const Request &request) const;
+  /// False after drain() and cancelAll().
+  bool acceptsRequests() const;
+
   /// Ends a request, or one of its continuations, before the next step (finish
   /// reason "cancelled"). Those that have finished are ignored.
   void cancel(RequestId request, std::optional<int64_t> index = std::nullopt);
