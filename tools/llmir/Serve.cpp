@@ -118,9 +118,10 @@ Status Serve::addModel(LoadedModel loaded, ServedModel &model) {
   LLMIR_ASSIGN_OR_RETURN(
       model.chatFormat, ChatOutputFormat::choose(source, options.toolCallParser,
                                                  options.reasoningParser));
-  model.defaults.sampling = options.sampling.params(info.generation);
-  if (!options.sampling.temperature && !info.generation.doSample)
-    model.defaults.sampling.temperature = 1; // As in vLLM and OpenAI's API.
+  // As in vLLM, whose requests sample unless they say otherwise.
+  GenerationDefaults generation = info.generation;
+  generation.doSample = true;
+  model.defaults.sampling = options.sampling.params(generation);
   model.defaults.maxTokens = options.maxTokens.value_or(-1);
   model.hasSeed = options.sampling.seed.has_value();
   if (options.requestTimeout > 0)
@@ -192,7 +193,7 @@ Outcome Serve::operator()() {
     return Outcome::ofFlags(model.takeStatus());
   const std::string name = (*model)->names.front();
   http->catchSignals();
-  api.serve(std::move(*model));
+  api.serve(std::move(*model), *http);
   say("ready after " + formatNumber(watch.milliseconds() / 1000, 2) +
       " s: model '" + name + "' on " + address);
   http->waitForSignal();
@@ -281,7 +282,7 @@ void cli::addServeCommand(CommandLine &line) {
             "maximum tokens of requests without max_tokens (default: that of "
             "each API)")
       ->check(atLeast(1));
-  addSamplingOptions(command, options->sampling);
+  addSamplingOptions(command, options->sampling, /*otherwise=*/"1");
   addExecutionOptions(command, options->execution);
   addTemplateOptions(command, options->chatTemplate);
   addOption(command, "--tool-call-parser", options->toolCallParser,
