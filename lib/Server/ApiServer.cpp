@@ -9,6 +9,7 @@
 #include "llmir/Server/ApiServer.h"
 
 #include "Apis.h"
+#include "CacheSalts.h"
 #include "Embeddings.h"
 #include "llmir/Server/WebPage.h"
 
@@ -56,8 +57,7 @@ struct ApiServer::State {
     generate(exchange, readGenerate);
   }
 
-  using PlanReader = Expected<GenerationPlan> (*)(const RequestBody &,
-                                                  ServedModel &);
+  using PlanReader = Expected<GenerationPlan> (*)(RequestBody &, ServedModel &);
   void generate(const ExchangePtr &exchange, PlanReader read);
 
   Expected<Json> tokens(const RequestBody &body, ServedModel &model);
@@ -71,6 +71,7 @@ struct ApiServer::State {
   std::mutex stepsMutex; ///< Of the following.
   std::deque<StepRecord> steps;
 
+  const CacheSalts salts;
   Embeddings embeddings;
   std::atomic<ServerMetrics *> metrics{nullptr}; ///< Null before `model`.
   std::atomic<ServedModel *> model{nullptr};     ///< Null: it is being loaded.
@@ -133,12 +134,14 @@ void ApiServer::State::generate(const ExchangePtr &exchange, PlanReader read) {
     return;
   if (!ready->engine)
     return answerError(*exchange, notForThisModel(/*generates=*/false));
-  const std::optional<RequestBody> body = bodyFor(*exchange, *ready);
+  std::optional<RequestBody> body = bodyFor(*exchange, *ready);
   if (!body)
     return;
   Expected<GenerationPlan> plan = read(*body, *ready);
   if (!plan)
     return answerError(*exchange, plan.status());
+  plan->fields.request.salt =
+      salts.of(exchange->request().authorization, plan->cacheSalt);
   startGeneration(exchange, *ready, *metrics, std::move(*plan));
 }
 
@@ -179,11 +182,8 @@ Expected<Json> ApiServer::State::tokens(const RequestBody &body,
   LLMIR_ASSIGN_OR_RETURN(withTexts,
                          reader.booleanOr("return_token_strs", false));
   if (reader.has("messages")) {
-    Expected<OrderedJson> object = parseOrderedJson(body.text, requestName);
-    if (!object)
-      return object.takeStatus();
     LLMIR_ASSIGN_OR_RETURN(
-        text, renderMessages(std::move(*object), requestName, model.prompts));
+        text, renderMessages(body.ordered, requestName, model.prompts));
   } else {
     LLMIR_ASSIGN_OR_RETURN(
         text, reader.string(reader.has("content") ? "content" : "prompt"));
@@ -260,11 +260,8 @@ void ApiServer::State::applyTemplate(const ExchangePtr &exchange) {
            "add_generation_prompt", "reasoning_effort"});
       !keys)
     return answerError(*exchange, keys);
-  Expected<OrderedJson> object = parseOrderedJson(body->text, requestName);
-  if (!object)
-    return answerError(*exchange, object.status());
   Expected<std::string> text =
-      renderMessages(std::move(*object), requestName, ready->prompts);
+      renderMessages(body->ordered, requestName, ready->prompts);
   if (!text)
     return answerError(*exchange, text.status());
   answerJson(*exchange, {{"prompt", *text}});
@@ -428,7 +425,10 @@ std::function<void(const StepRecord &)> ApiServer::stepObserver() {
   };
 }
 
-void ApiServer::serve(std::unique_ptr<ServedModel> model) {
+void ApiServer::serve(std::unique_ptr<ServedModel> model, HttpServer &http) {
+  model->runLater = [&http](std::function<void()> task) {
+    http.runOnWorker(std::move(task));
+  };
   state->ownedMetrics = std::make_unique<ServerMetrics>(model->names.front(),
                                                         model->contextLength());
   state->ownedModel = std::move(model);

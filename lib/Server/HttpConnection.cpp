@@ -435,6 +435,8 @@ template <typename Stream> void ConnectionOn<Stream>::dispatch() {
   request.peer = peer;
   RequestHead head;
   head.authorization = std::string(message[http::field::authorization]);
+  if (!host.settings().apiKeys.empty())
+    request.authorization = head.authorization;
   head.origin = std::string(message[http::field::origin]);
   head.keepAlive = message.keep_alive() && !host.isDraining();
   head.isHttp11 = message.version() >= 11;

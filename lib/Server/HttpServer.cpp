@@ -75,6 +75,7 @@ public:
   Status start(int64_t count);
   /// False: too many wait already.
   bool add(std::function<void()> task);
+  void addFirst(std::function<void()> task);
   void stop(); ///< Drops what has not begun.
 
 private:
@@ -106,6 +107,14 @@ bool Workers::add(std::function<void()> task) {
   }
   wakes.notify_one();
   return true;
+}
+
+void Workers::addFirst(std::function<void()> task) {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    tasks.push_front(std::move(task));
+  }
+  wakes.notify_one();
 }
 
 void Workers::work() {
@@ -403,6 +412,9 @@ HttpServer::start(HttpServerOptions options, std::vector<HttpRoute> routes) {
 }
 
 int64_t HttpServer::port() const { return state->localPort; }
+void HttpServer::runOnWorker(std::function<void()> task) {
+  state->workers.addFirst(std::move(task));
+}
 bool HttpServer::isDraining() const { return state->draining; }
 
 void HttpServer::catchSignals() {

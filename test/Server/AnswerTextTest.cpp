@@ -41,7 +41,8 @@ static const Tokenizer &tokenizer() {
 /// Feeds the bytes of a text as tokens, one by one.
 static Pieces feed(const std::string &text, AnswerTextOptions options) {
   options.continuesText = true;
-  AnswerText answer(&tokenizer(), options);
+  AnswerText answer(&tokenizer(),
+                    std::make_shared<const AnswerTextOptions>(options));
   Pieces pieces;
   for (char c : text) { // The tokenizer has a token for each byte.
     pieces.list.push_back(answer.add(static_cast<unsigned char>(c)));

@@ -9,11 +9,12 @@
 import json
 import os
 import re
+import shutil
 import sys
 import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "reference"))
-from checks import Checks, Command, fresh_folder, work_parser  # noqa: E402
+from checks import Checks, Command, fresh_folder, quick_level, work_parser  # noqa: E402
 from server_process import Server, compile_demo  # noqa: E402
 
 check = Checks()
@@ -109,7 +110,8 @@ def check_logprobs(server):
             "top_logprobs": 2}
     content = server.post("/v1/chat/completions", chat)[1]["choices"][0]["logprobs"]["content"]
     check("logprobs of chat", len(content) == 4 and all(
-        len(entry["top_logprobs"]) == 2 and bytes(entry["bytes"]).decode("utf-8") == entry["token"]
+        len(entry["top_logprobs"]) == 2 and (bytes(entry["bytes"]).decode("utf-8", "replace") == entry["token"]
+                                             or entry["token"].startswith("token_id:"))
         for entry in content), content)
     events = [event["choices"][0] for _, event in server.stream("/v1/chat/completions", dict(chat, stream=True))[:-1]]
     parts = [entry for event in events if event["logprobs"] for entry in event["logprobs"]["content"]]
@@ -293,6 +295,41 @@ def check_reasoning(llmir, model, work):
               and response["output"][0]["content"][0]["text"] == message["reasoning_content"], response)
 
 
+def check_salts(llmir, model):
+    """Clients with different keys or salts do not see each other's prefixes."""
+    prompt = {"prompt": "In the beginning God created the heaven and the earth. " * 8, "max_tokens": 1}
+
+    def cached(key, **more):
+        answer = server.post("/v1/completions", dict(prompt, **more), {"Authorization": "Bearer " + key})[1]
+        return answer["usage"]["prompt_tokens_details"]["cached_tokens"]
+
+    with Server(llmir, model, "--api-key", "one", "--api-key", "two") as server:
+        check("nothing is cached", cached("one") == 0)
+        check("the same key", cached("one") >= 64)
+        check("another key", cached("two") == 0)
+        check("a salt", cached("one", cache_salt="a") == 0)
+        check("the same salt", cached("one", cache_salt="a") >= 64)
+        check("the same salt with another key", cached("two", cache_salt="a") == 0)
+
+
+def check_defaults(llmir, options):
+    """The server samples as generation_config.json says, with do_sample or without, as vLLM does."""
+    demo = os.path.join(options.work, "demo-defaults")
+    shutil.copytree(options.demo, demo)
+    with open(os.path.join(demo, "generation_config.json"), "w") as stream:
+        json.dump({"top_k": 1, "temperature": 0.7}, stream)
+    model = os.path.join(options.work, "defaults.llmir")
+    llmir("compile", demo, "-o", model, "--target", quick_level())
+    alone = run(llmir, model, PROMPT, "-n", "30")
+    with Server(llmir, model) as server:
+        answer = server.post("/v1/completions", {"prompt": PROMPT, "max_tokens": 30})[1]
+        check("top_k of generation_config.json", answer["choices"][0]["text"] == alone["text"], (answer, alone))
+        answer = server.post("/v1/completions", {"prompt": PROMPT, "max_tokens": 30, "top_k": 0})[1]
+        check("not greedy", answer["choices"][0]["text"] != alone["text"], answer)
+    help_text = llmir("serve", "--help")
+    check("help of --temp", "otherwise 1)" in re.sub(r"\s+", " ", help_text), help_text)
+
+
 def main():
     options = work_parser(__doc__, "llmir", "demo").parse_args()
     fresh_folder(options.work)
@@ -312,6 +349,8 @@ def main():
         check_company(server)
         check_log(server)
     check_reasoning(llmir, model, options.work)
+    check_salts(llmir, model)
+    check_defaults(llmir, options)
     return check.finish()
 
 

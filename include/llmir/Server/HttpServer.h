@@ -77,6 +77,10 @@ public:
 
   int64_t port() const;
 
+  /// Runs a function on a worker, before the handlers that wait for one. What
+  /// has not begun when the server ends is dropped.
+  void runOnWorker(std::function<void()> task);
+
   /// From now on, SIGINT and SIGTERM do not end the process: waitForSignal()
   /// returns, for each of them.
   void catchSignals();

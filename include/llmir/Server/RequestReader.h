@@ -55,10 +55,19 @@ struct GenerationFields {
   bool skipsSpecialTokens = true; ///< In the text of the result.
 };
 
+/// What requests may ask for.
+struct RequestRules {
+  /// Of `logprobs`, `top_logprobs` and `prompt_logprobs`.
+  int64_t topLogprobs = mostTopLogprobs;
+  /// Whether `priority` may differ from 0.
+  bool allowsPriorities = true;
+};
+
 /// Reads these fields; `defaults` has the values of absent ones.
 Expected<GenerationFields> readGenerationFields(const JsonReader &reader,
                                                 const Request &defaults,
-                                                const PromptModel &model);
+                                                const PromptModel &model,
+                                                const RequestRules &rules = {});
 
 /// How the texts of a request's continuations are made; its prompt is known.
 AnswerTextOptions answerTextOptions(const Tokenizer *tokenizer,
