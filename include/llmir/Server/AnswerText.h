@@ -44,7 +44,8 @@ bool continuesText(const Tokenizer *tokenizer, Span<const int32_t> prompt);
 /// returned never has to be taken back. Not thread-safe; movable.
 class AnswerText {
 public:
-  /// Without a tokenizer there is no text. Many answers may share the options.
+  /// Without a tokenizer there is no text, and no need of options. Many answers
+  /// may share them.
   AnswerText(const Tokenizer *tokenizer,
              std::shared_ptr<const AnswerTextOptions> options);
 
