@@ -245,13 +245,16 @@ EngineStatistics Engine::statistics() const {
   return state->published;
 }
 
+/// A step for many prompts takes seconds.
+static constexpr std::chrono::milliseconds longestObservation(250);
+
 std::vector<int32_t> Engine::blockUses() const {
   std::unique_lock<std::mutex> lock(state->mutex);
   ++state->observers;
   const int64_t before = state->publications;
   state->wakesThread.notify_one();
-  state->wakesObservers.wait(lock,
-                             [&] { return state->publications != before; });
+  state->wakesObservers.wait_for(lock, longestObservation,
+                                 [&] { return state->publications != before; });
   return state->publishedUses;
 }
 

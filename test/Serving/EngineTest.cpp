@@ -409,6 +409,7 @@ TEST(Engine, TellsWhatBlocksAreUsedFor) {
   Request forked = requestFor(prompt, 30);
   forked.count = 2;
   const RequestId id = *engine->submit(forked, collector.callback());
+  EXPECT_TRUE(engine->blockUses().empty()) << "the first step takes long";
   gate.open();
   collector.waitForTokens(id);
   int32_t most = 0;
