@@ -167,6 +167,7 @@ Engine::create(std::unique_ptr<Executor> executor,
                              std::to_string(options.promptTokensBesideDecoding),
                          "give numbers from 0");
   auto state = std::make_unique<State>(std::move(executor), options);
+  state->publishedUses = state->executor->cache().blockUses();
   LLMIR_RETURN_IF_ERROR(state->startThread());
   return std::unique_ptr<Engine>(new Engine(std::move(state)));
 }

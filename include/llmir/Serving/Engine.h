@@ -178,8 +178,8 @@ public:
 
   /// What each block of the cache is used for: 0 = free, -1 = kept for its
   /// prefix, otherwise the number of sequences that have it. As of the end of
-  /// the step that runs, or if that takes long, of what an earlier call got;
-  /// empty if there is none. Must not be called from a callback.
+  /// the step that runs or, if that takes long, as an earlier call had it. Must
+  /// not be called from a callback.
   std::vector<int32_t> blockUses() const;
 
   const ArtifactInfo &info() const;
