@@ -218,6 +218,15 @@ def check_ping(llmir, model):
         check("idle", server.is_idle())
 
 
+def check_large_write(llmir, model, template):
+    """A write that is larger than the buffer of a stream is no sign of a slow client."""
+    with Server(llmir, model, "--template", template, "--stream-buffer", "1") as server:
+        body = {"input": "a", "instructions": "word " * 200, "max_output_tokens": 4, "stream": True}
+        events = server.stream("/v1/responses", body)
+        check("a large first event", len(json.dumps(events[0][1])) > 1024
+              and events[-1][0] in ("response.completed", "response.incomplete"), events[-1])
+
+
 def check_files(llmir, model):
     """As many connections as the system allows files."""
     with Server(llmir, model, "--max-connections", "300", files=(128, 1024)) as server:
@@ -277,7 +286,7 @@ def main():
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))
     llmir = Command(options.llmir, cache=os.path.join(options.work, "cache"))
-    model, _ = compile_demo(llmir, options)
+    model, template = compile_demo(llmir, options)
     with Server(llmir, model) as server:
         check_pipelining(server)
         check_read_ahead(server)
@@ -285,6 +294,7 @@ def main():
     check_early_refusals(llmir, model)
     check_origins(llmir, model)
     check_ping(llmir, model)
+    check_large_write(llmir, model, template)
     check_files(llmir, model)
     check_tls_end(llmir, model, options.work)
     check_shutdown(llmir, model)
