@@ -97,8 +97,10 @@ void answerJson(HttpExchange &exchange, const Json &value, int status) {
   exchange.answer(status, "application/json", jsonText(value));
 }
 
-void answerError(HttpExchange &exchange, const ApiError &error) {
-  HttpHeaders headers;
+void answerError(HttpExchange &exchange, const ApiError &error,
+                 HttpHeaders headers) {
+  if (error.status == 401)
+    headers.push_back({"WWW-Authenticate", "Bearer"});
   if (error.status == 429 || error.status == 503)
     headers.push_back({"Retry-After", "1"});
   exchange.answer(error.status, "application/json", error.body(),

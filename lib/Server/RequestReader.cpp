@@ -369,6 +369,17 @@ AnswerTextOptions answerTextOptions(const Tokenizer *tokenizer,
 // Prompts
 //===----------------------------------------------------------------------===//
 
+size_t maxPromptBytes(const Tokenizer &tokenizer, int64_t contextLength) {
+  size_t longest = 1;
+  for (int64_t id = 0; id < tokenizer.vocabSize(); ++id)
+    longest =
+        std::max(longest, tokenizer.tokenText(static_cast<int32_t>(id)).size());
+  const auto length = static_cast<size_t>(std::max<int64_t>(contextLength, 1));
+  return longest > std::numeric_limits<size_t>::max() / length
+             ? std::numeric_limits<size_t>::max()
+             : longest * length;
+}
+
 Expected<std::vector<int32_t>> encodePrompt(const std::string &text,
                                             bool addsSpecialTokens,
                                             const std::string &where,
@@ -377,6 +388,13 @@ Expected<std::vector<int32_t>> encodePrompt(const std::string &text,
     return Status(StatusCode::InvalidArgument,
                   where + ": the model has no tokenizer",
                   "give the prompt as an array of token ids");
+  // To encode a text may take longer than to generate one.
+  if (text.size() > model.maxPromptBytes)
+    return Status(StatusCode::OutOfRange,
+                  where + ": the prompt has " + std::to_string(text.size()) +
+                      " bytes, too many for the context, which takes at most " +
+                      std::to_string(model.maxPromptBytes),
+                  "shorten the prompt");
   EncodeOptions options;
   options.addSpecialTokens = addsSpecialTokens;
   auto ids = model.tokenizer->encode(text, options);

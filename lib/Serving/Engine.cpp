@@ -167,6 +167,7 @@ Engine::create(std::unique_ptr<Executor> executor,
                              std::to_string(options.promptTokensBesideDecoding),
                          "give numbers from 0");
   auto state = std::make_unique<State>(std::move(executor), options);
+  state->publishedUses = state->executor->cache().blockUses();
   LLMIR_RETURN_IF_ERROR(state->startThread());
   return std::unique_ptr<Engine>(new Engine(std::move(state)));
 }
@@ -258,13 +259,16 @@ EngineStatistics Engine::statistics() const {
   return state->published;
 }
 
+/// A step for many prompts takes seconds.
+static constexpr std::chrono::milliseconds longestObservation(250);
+
 std::vector<int32_t> Engine::blockUses() const {
   std::unique_lock<std::mutex> lock(state->mutex);
   ++state->observers;
   const int64_t before = state->publications;
   state->wakesThread.notify_one();
-  state->wakesObservers.wait(lock,
-                             [&] { return state->publications != before; });
+  state->wakesObservers.wait_for(lock, longestObservation,
+                                 [&] { return state->publications != before; });
   return state->publishedUses;
 }
 
