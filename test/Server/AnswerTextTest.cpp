@@ -112,8 +112,7 @@ TEST(AnswerText, HasNoTextWithoutATokenizer) {
 
 TEST(AnswerText, OmitsSpecialTokensUnlessTheyAreKept) {
   const int32_t end = *tokenizer().tokenId("<|end|>");
-  AnswerText without(&tokenizer(),
-                     std::make_shared<const AnswerTextOptions>());
+  AnswerText without(&tokenizer(), std::make_shared<const AnswerTextOptions>());
   EXPECT_EQ(without.add(end), "");
   AnswerTextOptions options;
   options.keepsSpecialToken = [](std::string_view text) {
