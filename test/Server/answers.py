@@ -227,6 +227,7 @@ def parse_metrics(text):
 
 
 def check_metrics(server):
+    check("idle before the metrics", server.is_idle())
     status, heads, data = server.request("GET", "/metrics")
     types, samples = parse_metrics(data.decode("utf-8"))
     check("metrics", status == 200 and heads["Content-Type"].startswith("text/plain; version=0.0.4"), heads)
@@ -244,6 +245,7 @@ def check_metrics(server):
     check("reasons", sum(finished) == count, finished)
     before = samples["vllm:generation_tokens_total" + labels]
     server.post("/v1/completions", {"prompt": "a", "max_tokens": 7, "ignore_eos": True})
+    check("idle after a request", server.is_idle())  # The counts are those of the last step.
     _, samples = parse_metrics(server.request("GET", "/metrics")[2].decode("utf-8"))
     check("generated tokens", samples["vllm:generation_tokens_total" + labels] == before + 7)
 
