@@ -284,8 +284,10 @@ def check_reasoning(llmir, model, work):
         stream.write("{{ messages[0].content }}<think>")
     with Server(llmir, model, "--template", template, "--reasoning-parser", "deepseek_r1") as server:
         body = {"messages": [{"role": "user", "content": PROMPT}], "max_tokens": 12, "temperature": 0}
-        message = server.post("/v1/chat/completions", body)[1]["choices"][0]["message"]
+        answer = server.post("/v1/chat/completions", body)[1]
+        message = answer["choices"][0]["message"]
         check("reasoning", len(message["reasoning_content"]) > 5 and not message["content"], message)
+        check("tokens of reasoning", answer["usage"]["completion_tokens_details"] == {"reasoning_tokens": 12}, answer)
         events = server.stream("/v1/chat/completions", dict(body, stream=True))
         deltas = [event["choices"][0]["delta"] for _, event in events[:-1]]
         check("reasoning as a stream", "".join(delta.get("reasoning_content", "") for delta in deltas)
