@@ -82,29 +82,6 @@ static Status chooseSyntax(const std::vector<Syntax> &all, const char *what,
                     "; 'auto' chooses by the chat template");
 }
 
-Expected<ChatOutputFormat>
-ChatOutputFormat::choose(std::string_view chatTemplate,
-                         std::string_view toolCallParser,
-                         std::string_view reasoningParser) {
-  ChatOutputFormat format;
-  LLMIR_RETURN_IF_ERROR(chooseSyntax(toolSyntaxes(), "tool call", chatTemplate,
-                                     toolCallParser, format.tools));
-  LLMIR_RETURN_IF_ERROR(chooseSyntax(reasoningSyntaxes(), "reasoning",
-                                     chatTemplate, reasoningParser,
-                                     format.reasoning));
-  // Models are trained to reason whose templates do not know it.
-  if (reasoningParser == "auto" && !format.reasoning)
-    format.reasoning = find(reasoningSyntaxes(), "qwen3");
-  return format;
-}
-
-std::string_view ChatOutputFormat::toolCallParser() const {
-  return tools ? tools->name : "none";
-}
-std::string_view ChatOutputFormat::reasoningParser() const {
-  return reasoning ? reasoning->name : "none";
-}
-
 static void add(const Markers &markers, Markers &all) {
   all.insert(all.end(), markers.begin(), markers.end());
 }
@@ -132,7 +109,8 @@ static void addMarkers(const ToolSyntax &syntax, Markers &all) {
     add({syntax.python->end}, all);
 }
 
-bool ChatOutputFormat::isMarker(std::string_view tokenText) const {
+static Markers markersOf(const ToolSyntax *tools,
+                         const ReasoningSyntax *reasoning) {
   Markers all;
   if (tools)
     addMarkers(*tools, all);
@@ -144,10 +122,40 @@ bool ChatOutputFormat::isMarker(std::string_view tokenText) const {
     add({"<|start|>", "<|channel|>", "<|constrain|>", "<|message|>", "<|end|>",
          "<|call|>", "<|return|>"},
         all);
-  return !tokenText.empty() &&
-         std::any_of(all.begin(), all.end(), [&](std::string_view marker) {
-           return marker.find(tokenText) != std::string_view::npos;
-         });
+  return all;
+}
+
+Expected<ChatOutputFormat>
+ChatOutputFormat::choose(std::string_view chatTemplate,
+                         std::string_view toolCallParser,
+                         std::string_view reasoningParser) {
+  ChatOutputFormat format;
+  LLMIR_RETURN_IF_ERROR(chooseSyntax(toolSyntaxes(), "tool call", chatTemplate,
+                                     toolCallParser, format.tools));
+  LLMIR_RETURN_IF_ERROR(chooseSyntax(reasoningSyntaxes(), "reasoning",
+                                     chatTemplate, reasoningParser,
+                                     format.reasoning));
+  // Models are trained to reason whose templates do not know it.
+  if (reasoningParser == "auto" && !format.reasoning)
+    format.reasoning = find(reasoningSyntaxes(), "qwen3");
+  format.markers = std::make_shared<const Markers>(
+      markersOf(format.tools, format.reasoning));
+  return format;
+}
+
+std::string_view ChatOutputFormat::toolCallParser() const {
+  return tools ? tools->name : "none";
+}
+std::string_view ChatOutputFormat::reasoningParser() const {
+  return reasoning ? reasoning->name : "none";
+}
+
+bool ChatOutputFormat::isMarker(std::string_view tokenText) const {
+  return markers && !tokenText.empty() &&
+         std::any_of(markers->begin(), markers->end(),
+                     [&](std::string_view marker) {
+                       return marker.find(tokenText) != std::string_view::npos;
+                     });
 }
 
 std::string ChatOutputFormat::callId(uint64_t random) const {
@@ -191,8 +199,12 @@ void ChatAnswer::append(const ChatDelta &delta) {
   }
 }
 
+ChatTools::ChatTools(const Json &tools)
+    : schemas(std::make_shared<const ToolSchemas>(tools)) {}
+
 ChatOutputParser::ChatOutputParser(const ChatOutputFormat &format,
-                                   std::string_view prompt, const Json *tools)
+                                   std::string_view prompt,
+                                   const ChatTools &tools)
     : machine(Machine::create(format, prompt, tools)) {}
 ChatOutputParser::ChatOutputParser(ChatOutputParser &&) noexcept = default;
 ChatOutputParser &
@@ -202,6 +214,9 @@ ChatOutputParser::~ChatOutputParser() = default;
 std::vector<ChatDelta> ChatOutputParser::feed(std::string_view text) {
   return machine->feed(text);
 }
-std::vector<ChatDelta> ChatOutputParser::finish() { return machine->finish(); }
+std::vector<ChatDelta> ChatOutputParser::finish(bool isCutOff) {
+  return machine->finish(isCutOff);
+}
+bool ChatOutputParser::isReasoning() const { return machine->isReasoning(); }
 
 } // namespace llmir

@@ -30,7 +30,8 @@ const FieldForm argumentForm = {FieldForm::Role::Arguments, {}, "<|call|>"};
 
 class HarmonyMachine : public Machine {
 public:
-  HarmonyMachine(const ToolSyntax *syntax, bool hasReasoning, const Json *tools)
+  HarmonyMachine(const ToolSyntax *syntax, bool hasReasoning,
+                 const ChatTools &tools)
       : Machine(syntax, tools), hasReasoning(hasReasoning) {}
 
 private:
@@ -151,7 +152,7 @@ void HarmonyMachine::finishText() {
 
 std::unique_ptr<Machine> makeHarmonyMachine(const ToolSyntax *syntax,
                                             bool hasReasoning,
-                                            const Json *tools) {
+                                            const ChatTools &tools) {
   return std::make_unique<HarmonyMachine>(syntax, hasReasoning, tools);
 }
 

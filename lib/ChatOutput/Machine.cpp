@@ -38,9 +38,11 @@ std::vector<ChatDelta> Machine::feed(std::string_view text) {
   return std::exchange(deltas, {});
 }
 
-std::vector<ChatDelta> Machine::finish() {
+std::vector<ChatDelta> Machine::finish(bool isCutOff) {
   for (char byte : std::exchange(incomplete, {}))
     takeByte(byte);
+  if (isInCall && isCutOff)
+    reader.reset();
   if (reader)
     endBlock(reader->finish() == CallReader::Step::Done);
   finishText();

@@ -30,15 +30,19 @@ class Machine : public CallSink {
 public:
   static std::unique_ptr<Machine> create(const ChatOutputFormat &format,
                                          std::string_view prompt,
-                                         const Json *tools);
+                                         const ChatTools &tools);
   std::vector<ChatDelta> feed(std::string_view text);
-  std::vector<ChatDelta> finish();
+  std::vector<ChatDelta> finish(bool isCutOff);
+  bool isReasoning() const { return section == Section::Reasoning && !reader; }
 
 protected:
   enum class Section { Content, Reasoning };
 
-  Machine(const ToolSyntax *syntax, const Json *tools)
-      : syntax(syntax), schemas(tools) {}
+  Machine(const ToolSyntax *syntax, const ChatTools &tools)
+      : syntax(syntax), tools(tools) {}
+
+  /// Of the tools, if calls are looked for.
+  const ToolSchemas &schemas() const { return *tools.schemas; }
 
   /// Reads a byte outside of blocks.
   virtual void textByte(char byte) = 0;
@@ -59,7 +63,6 @@ protected:
   void takeByte(char byte);
 
   const ToolSyntax *syntax; ///< Null: calls are not looked for.
-  ToolSchemas schemas;
   Section section = Section::Content;
   bool hasText = false; ///< In this section, blank text aside.
 
@@ -70,6 +73,7 @@ private:
   void emit(ChatDelta::Kind kind, std::string_view text);
   void endBlock(bool isWellFormed);
 
+  const ChatTools tools;
   std::vector<ChatDelta> deltas;
   std::string incomplete;             ///< The first bytes of a character.
   std::string blanks;                 ///< At the beginning of the section.
@@ -82,7 +86,7 @@ private:
 
 std::unique_ptr<Machine> makeHarmonyMachine(const ToolSyntax *syntax,
                                             bool hasReasoning,
-                                            const Json *tools);
+                                            const ChatTools &tools);
 
 } // namespace llmir::chatoutput
 

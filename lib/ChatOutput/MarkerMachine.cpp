@@ -17,7 +17,7 @@ namespace {
 class MarkerMachine : public Machine {
 public:
   MarkerMachine(const ToolSyntax *syntax, const ReasoningSyntax *reasoning,
-                std::string_view prompt, const Json *tools);
+                std::string_view prompt, const ChatTools &tools);
 
 private:
   enum class Action {
@@ -55,7 +55,7 @@ private:
 
 MarkerMachine::MarkerMachine(const ToolSyntax *syntax,
                              const ReasoningSyntax *reasoning,
-                             std::string_view prompt, const Json *tools)
+                             std::string_view prompt, const ChatTools &tools)
     : Machine(syntax, tools) {
   if (syntax) {
     inContent.add(syntax->begins, Action::BeginBlock);
@@ -101,7 +101,7 @@ bool MarkerMachine::beginsUnmarked(char byte) const {
 
 void MarkerMachine::textByte(char byte) {
   if (beginsUnmarked(byte)) {
-    beginBlock(makeReader(*syntax, schemas, *this, /*atName=*/false), "");
+    beginBlock(makeReader(*syntax, schemas(), *this, /*atName=*/false), "");
     return takeByte(byte);
   }
   const Known &known = section == Section::Content ? inContent : inReasoning;
@@ -116,7 +116,7 @@ void MarkerMachine::act(Action action, std::string_view marker) {
   switch (action) {
   case Action::BeginBlock:
   case Action::BeginCall:
-    return beginBlock(makeReader(*syntax, schemas, *this,
+    return beginBlock(makeReader(*syntax, schemas(), *this,
                                  /*atName=*/action == Action::BeginCall),
                       marker);
   case Action::Drop:
@@ -131,7 +131,7 @@ void MarkerMachine::act(Action action, std::string_view marker) {
 
 std::unique_ptr<Machine> Machine::create(const ChatOutputFormat &format,
                                          std::string_view prompt,
-                                         const Json *tools) {
+                                         const ChatTools &tools) {
   const ToolSyntax *syntax = tools ? format.tools : nullptr;
   const ReasoningSyntax *reasoning = format.reasoning;
   if ((format.tools && format.tools->isHarmony) ||

@@ -34,10 +34,10 @@ bool ValueTypes::allows(const Json &value) const {
   }
 }
 
-ToolSchemas::ToolSchemas(const Json *tools) {
-  if (!tools || !tools->is_array())
+ToolSchemas::ToolSchemas(const Json &tools) {
+  if (!tools.is_array())
     return;
-  for (const Json &tool : *tools) {
+  for (const Json &tool : tools) {
     const Json *function = &tool;
     if (tool.is_object() && tool.contains("function"))
       function = &tool["function"];
@@ -58,7 +58,7 @@ bool ToolSchemas::has(std::string_view tool) const {
 /// nowhere.
 static const Json *resolve(const Json &root, const std::string &reference) {
   const Json *place = &root;
-  if (!startsWith(reference, "#"))
+  if (!startsWith(reference, "#") || reference.size() > 1024)
     return nullptr;
   size_t at = 1;
   while (at < reference.size()) {
@@ -102,10 +102,16 @@ static void addTypeOf(const Json &value, ValueTypes &types) {
   types.array |= value.is_array();
 }
 
-/// Adds what `schema`, a part of `root`, allows.
+/// Schemas and values that are looked at for one argument; references may name
+/// the same ones again and again.
+static constexpr size_t mostParts = 4096;
+
+/// Adds what `schema`, a part of `root`, allows. `parts` counts.
 static void addTypes(const Json &schema, const Json &root, int depth,
-                     ValueTypes &types) {
-  if (!schema.is_object() || depth > 8) {
+                     size_t &parts, ValueTypes &types) {
+  if (types.any)
+    return;
+  if (!schema.is_object() || depth > 8 || ++parts > mostParts) {
     types.any = true;
     return;
   }
@@ -115,8 +121,9 @@ static void addTypes(const Json &schema, const Json &root, int depth,
   };
   const Json *reference = find("$ref");
   if (reference && reference->is_string()) {
-    const Json *target = resolve(root, reference->get<std::string>());
-    return addTypes(target ? *target : Json(), root, depth + 1, types);
+    const Json *target =
+        resolve(root, reference->get_ref<const std::string &>());
+    return addTypes(target ? *target : Json(), root, depth + 1, parts, types);
   }
   bool isKnown = false;
   if (const Json *nullable = find("nullable"))
@@ -125,15 +132,15 @@ static void addTypes(const Json &schema, const Json &root, int depth,
     isKnown = true;
     if (type->is_string())
       addType(type->get<std::string>(), types);
-    else if (type->is_array())
+    else if (type->is_array() && (parts += type->size()) <= mostParts)
       for (const Json &one : *type)
         addType(one.is_string() ? one.get<std::string>() : "", types);
     else
       types.any = true;
   } else if (const Json *values = find("enum"); values && values->is_array()) {
-    isKnown = true;
-    for (const Json &one : *values)
-      addTypeOf(one, types);
+    isKnown = (parts += values->size()) <= mostParts;
+    for (size_t i = 0; isKnown && i < values->size(); ++i)
+      addTypeOf((*values)[i], types);
   } else if (const Json *value = find("const")) {
     isKnown = true;
     addTypeOf(*value, types);
@@ -143,7 +150,7 @@ static void addTypes(const Json &schema, const Json &root, int depth,
         !isKnown && choices && choices->is_array()) {
       isKnown = true;
       for (const Json &one : *choices)
-        addTypes(one, root, depth + 1, types);
+        addTypes(one, root, depth + 1, parts, types);
     }
   types.any |= !isKnown;
 }
@@ -158,7 +165,8 @@ ValueTypes ToolSchemas::types(const std::string &tool,
     types.any = true;
     return types;
   }
-  addTypes((*found)["properties"][argument], *found, 0, types);
+  size_t parts = 0;
+  addTypes((*found)["properties"][argument], *found, 0, parts, types);
   return types;
 }
 

@@ -35,12 +35,13 @@ struct ValueTypes {
 
 class ToolSchemas {
 public:
-  ToolSchemas() = default;
-  /// `tools` is a list in OpenAI's form, or null; other values count as empty.
-  explicit ToolSchemas(const Json *tools);
+  /// `tools` is a list in OpenAI's form; other values count as empty.
+  explicit ToolSchemas(const Json &tools);
 
   bool isEmpty() const { return schemas.empty(); }
   bool has(std::string_view tool) const;
+  /// Of a schema that is very large, nothing is known: clients send them, and
+  /// the engine's thread asks.
   ValueTypes types(const std::string &tool, const std::string &argument) const;
 
 private:

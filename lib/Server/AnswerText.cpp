@@ -18,23 +18,24 @@ bool continuesText(const Tokenizer *tokenizer, Span<const int32_t> prompt) {
                      [&](int32_t id) { return !tokenizer->isSpecial(id); });
 }
 
-AnswerText::AnswerText(const Tokenizer *tokenizer, AnswerTextOptions given)
+AnswerText::AnswerText(const Tokenizer *tokenizer,
+                       std::shared_ptr<const AnswerTextOptions> given)
     : tokenizer(tokenizer), options(std::move(given)) {
   if (!tokenizer)
     return;
   StreamDecoderOptions style;
-  style.skipSpecialTokens = !options.keepsSpecialToken;
-  style.continuesText = options.continuesText;
+  style.skipSpecialTokens = !options->keepsSpecialToken;
+  style.continuesText = options->continuesText;
   decoder.emplace(*tokenizer, style);
 }
 
 std::string AnswerText::add(int32_t token, bool isEnd) {
-  if (!decoder || (isEnd && !options.includesStop))
+  if (!decoder || (isEnd && !options->includesStop))
     return {};
   // Some tokenizers decode "</s>" to text even when skipping it.
   const bool isText = !tokenizer->isSpecial(token) ||
-                      (options.keepsSpecialToken &&
-                       options.keepsSpecialToken(tokenizer->tokenText(token)));
+                      (options->keepsSpecialToken &&
+                       options->keepsSpecialToken(tokenizer->tokenText(token)));
   return isText ? append(decoder->feed(token)) : std::string();
 }
 
@@ -65,10 +66,10 @@ std::string AnswerText::append(const std::string &piece) {
   std::string text = std::move(held) + piece;
   held.clear();
   size_t first = std::string::npos, end = 0, kept = 0;
-  for (const std::string &stop : options.stops) {
+  for (const std::string &stop : options->stops) {
     if (const size_t at = text.find(stop); at < first) {
       first = at;
-      end = at + (options.includesStop ? stop.size() : 0);
+      end = at + (options->includesStop ? stop.size() : 0);
     }
     kept = std::max(kept, beginningOf(stop, text));
   }

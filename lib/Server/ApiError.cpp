@@ -8,6 +8,9 @@
 
 #include "llmir/Server/ApiError.h"
 
+#include "Apis.h"
+#include "llmir/Support/Text.h"
+
 namespace llmir {
 
 static const char *typeName(int status) {
@@ -40,11 +43,13 @@ std::string jsonText(const Json &value) {
 
 std::string ApiError::body() const { return jsonText(toJson()); }
 
-/// The first text in quotation marks, which names a field in the messages of
-/// JsonReader.
+/// The field that a message of a request's JsonReader names: "request: 'n' is
+/// 0", also within a part of the request. Other messages name none.
 static std::string fieldOf(const std::string &message) {
+  const std::string reader = std::string(server::requestName) + ": ";
   const size_t start = message.find('\'');
-  if (start == std::string::npos)
+  if (start == std::string::npos || !startsWith(message, reader) ||
+      message.compare(start - 2, 2, ": ") != 0)
     return {};
   const size_t end = message.find('\'', start + 1);
   const std::string name = end == std::string::npos
@@ -92,8 +97,10 @@ void answerJson(HttpExchange &exchange, const Json &value, int status) {
   exchange.answer(status, "application/json", jsonText(value));
 }
 
-void answerError(HttpExchange &exchange, const ApiError &error) {
-  HttpHeaders headers;
+void answerError(HttpExchange &exchange, const ApiError &error,
+                 HttpHeaders headers) {
+  if (error.status == 401)
+    headers.push_back({"WWW-Authenticate", "Bearer"});
   if (error.status == 429 || error.status == 503)
     headers.push_back({"Retry-After", "1"});
   exchange.answer(error.status, "application/json", error.body(),

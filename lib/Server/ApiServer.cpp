@@ -9,7 +9,9 @@
 #include "llmir/Server/ApiServer.h"
 
 #include "Apis.h"
+#include "CacheSalts.h"
 #include "Embeddings.h"
+#include "llmir/Server/HttpTarget.h"
 #include "llmir/Server/WebPage.h"
 
 #include <algorithm>
@@ -23,6 +25,8 @@ using namespace server;
 
 using ExchangePtr = std::shared_ptr<HttpExchange>;
 
+/// Before the name of a model.
+static constexpr std::string_view modelsPath = "/v1/models/";
 /// Steps that are remembered for the page.
 static constexpr size_t mostSteps = 256;
 /// Blocks that are described one by one.
@@ -32,12 +36,17 @@ struct ApiServer::State {
   explicit State(std::string version) : version(std::move(version)) {}
 
   ServedModel *readyModel(HttpExchange &exchange);
+  template <typename Action>
+  void withBody(const ExchangePtr &exchange, Action action);
+  void answerWith(const ExchangePtr &exchange,
+                  Expected<Json> (*read)(const RequestBody &, ServedModel &));
   HttpRoute get(const char *path, void (State::*handler)(const ExchangePtr &));
   HttpRoute post(const char *path, void (State::*handler)(const ExchangePtr &));
 
   void answerHealth(const ExchangePtr &exchange);
   void answerVersion(const ExchangePtr &exchange);
   void answerModels(const ExchangePtr &exchange);
+  void answerModel(const ExchangePtr &exchange);
   void answerMetrics(const ExchangePtr &exchange);
   void answerEngine(const ExchangePtr &exchange);
   void answerPage(const ExchangePtr &exchange);
@@ -56,12 +65,10 @@ struct ApiServer::State {
     generate(exchange, readGenerate);
   }
 
-  using PlanReader = Expected<GenerationPlan> (*)(const RequestBody &,
-                                                  ServedModel &);
+  using PlanReader = Expected<GenerationPlan> (*)(RequestBody &, ServedModel &);
   void generate(const ExchangePtr &exchange, PlanReader read);
 
-  Expected<Json> tokens(const RequestBody &body, ServedModel &model);
-  Expected<Json> text(const RequestBody &body, ServedModel &model);
+  Json modelJson(const std::string &name, const ServedModel &model) const;
   Json engineJson(ServedModel &model, bool withBlocks);
 
   const std::string version;
@@ -71,6 +78,7 @@ struct ApiServer::State {
   std::mutex stepsMutex; ///< Of the following.
   std::deque<StepRecord> steps;
 
+  const CacheSalts salts;
   Embeddings embeddings;
   std::atomic<ServerMetrics *> metrics{nullptr}; ///< Null before `model`.
   std::atomic<ServedModel *> model{nullptr};     ///< Null: it is being loaded.
@@ -91,6 +99,18 @@ ServedModel *ApiServer::State::readyModel(HttpExchange &exchange) {
   return ready;
 }
 
+static ApiError noSuchModel(const std::string &name, const ServedModel &model) {
+  return {404,
+          "there is no model " + name + "; this server has '" +
+              model.names.front() + "'",
+          "model_not_found", "model"};
+}
+
+static bool hasName(const ServedModel &model, const std::string &name) {
+  return std::find(model.names.begin(), model.names.end(), name) !=
+         model.names.end();
+}
+
 /// The object of a request for this model; otherwise the request is answered.
 static std::optional<RequestBody> bodyFor(HttpExchange &exchange,
                                           const ServedModel &model) {
@@ -107,17 +127,32 @@ static std::optional<RequestBody> bodyFor(HttpExchange &exchange,
     answerError(exchange, body->reader().unexpected("model", "a text"));
     return std::nullopt;
   }
-  if (name &&
-      std::find(model.names.begin(), model.names.end(),
-                name->get_ref<const std::string &>()) == model.names.end()) {
-    answerError(exchange,
-                {404,
-                 "there is no model " + describeJson(*name) +
-                     "; this server has '" + model.names.front() + "'",
-                 "model_not_found", "model"});
+  if (name && !hasName(model, name->get_ref<const std::string &>())) {
+    answerError(exchange, noSuchModel(describeJson(*name), model));
     return std::nullopt;
   }
   return std::move(*body);
+}
+
+/// Calls action(body, model), unless the request is answered before.
+template <typename Action>
+void ApiServer::State::withBody(const ExchangePtr &exchange, Action action) {
+  ServedModel *ready = readyModel(*exchange);
+  if (!ready)
+    return;
+  if (std::optional<RequestBody> body = bodyFor(*exchange, *ready))
+    action(*body, *ready);
+}
+
+void ApiServer::State::answerWith(const ExchangePtr &exchange,
+                                  Expected<Json> (*read)(const RequestBody &,
+                                                         ServedModel &)) {
+  withBody(exchange, [&](const RequestBody &body, ServedModel &ready) {
+    Expected<Json> answer = read(body, ready);
+    if (!answer)
+      return answerError(*exchange, answer.status());
+    answerJson(*exchange, *answer);
+  });
 }
 
 static ApiError notForThisModel(bool generates) {
@@ -128,18 +163,16 @@ static ApiError notForThisModel(bool generates) {
 }
 
 void ApiServer::State::generate(const ExchangePtr &exchange, PlanReader read) {
-  ServedModel *ready = readyModel(*exchange);
-  if (!ready)
-    return;
-  if (!ready->engine)
-    return answerError(*exchange, notForThisModel(/*generates=*/false));
-  const std::optional<RequestBody> body = bodyFor(*exchange, *ready);
-  if (!body)
-    return;
-  Expected<GenerationPlan> plan = read(*body, *ready);
-  if (!plan)
-    return answerError(*exchange, plan.status());
-  startGeneration(exchange, *ready, *metrics, std::move(*plan));
+  withBody(exchange, [&](RequestBody &body, ServedModel &ready) {
+    if (!ready.engine)
+      return answerError(*exchange, notForThisModel(/*generates=*/false));
+    Expected<GenerationPlan> plan = read(body, ready);
+    if (!plan)
+      return answerError(*exchange, plan.status());
+    plan->fields.request.salt =
+        salts.of(exchange->request().authorization, plan->cacheSalt);
+    startGeneration(exchange, ready, *metrics, std::move(*plan));
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -147,26 +180,18 @@ void ApiServer::State::generate(const ExchangePtr &exchange, PlanReader read) {
 //===----------------------------------------------------------------------===//
 
 void ApiServer::State::embed(const ExchangePtr &exchange) {
-  ServedModel *ready = readyModel(*exchange);
-  if (!ready)
-    return;
-  if (!ready->embedder)
-    return answerError(*exchange, notForThisModel(/*generates=*/true));
-  const std::optional<RequestBody> body = bodyFor(*exchange, *ready);
-  if (!body)
-    return;
-  Expected<Json> answer = embeddings.answer(*body, *ready);
-  if (!answer)
-    return answerError(*exchange, answer.status());
-  answerJson(*exchange, *answer);
+  withBody(exchange, [&](const RequestBody &body, ServedModel &ready) {
+    if (!ready.embedder)
+      return answerError(*exchange, notForThisModel(/*generates=*/true));
+    embeddings.answer(*exchange, body, ready);
+  });
 }
 
 static Status noTokenizer() {
   return Status(StatusCode::InvalidArgument, "the model has no tokenizer");
 }
 
-Expected<Json> ApiServer::State::tokens(const RequestBody &body,
-                                        ServedModel &model) {
+static Expected<Json> tokensOf(const RequestBody &body, ServedModel &model) {
   if (!model.tokenizer)
     return noTokenizer();
   const JsonReader reader = body.reader();
@@ -179,11 +204,8 @@ Expected<Json> ApiServer::State::tokens(const RequestBody &body,
   LLMIR_ASSIGN_OR_RETURN(withTexts,
                          reader.booleanOr("return_token_strs", false));
   if (reader.has("messages")) {
-    Expected<OrderedJson> object = parseOrderedJson(body.text, requestName);
-    if (!object)
-      return object.takeStatus();
     LLMIR_ASSIGN_OR_RETURN(
-        text, renderMessages(std::move(*object), requestName, model.prompts));
+        text, renderMessages(body.ordered, requestName, model.prompts));
   } else {
     LLMIR_ASSIGN_OR_RETURN(
         text, reader.string(reader.has("content") ? "content" : "prompt"));
@@ -209,21 +231,7 @@ Expected<Json> ApiServer::State::tokens(const RequestBody &body,
   return answer;
 }
 
-void ApiServer::State::tokenize(const ExchangePtr &exchange) {
-  ServedModel *ready = readyModel(*exchange);
-  if (!ready)
-    return;
-  const std::optional<RequestBody> body = bodyFor(*exchange, *ready);
-  if (!body)
-    return;
-  Expected<Json> answer = tokens(*body, *ready);
-  if (!answer)
-    return answerError(*exchange, answer.status());
-  answerJson(*exchange, *answer);
-}
-
-Expected<Json> ApiServer::State::text(const RequestBody &body,
-                                      ServedModel &model) {
+static Expected<Json> textOf(const RequestBody &body, ServedModel &model) {
   if (!model.tokenizer)
     return noTokenizer();
   const JsonReader reader = body.reader();
@@ -235,39 +243,25 @@ Expected<Json> ApiServer::State::text(const RequestBody &body,
   return Json{{"prompt", text}, {"content", text}}; // vLLM's and llama.cpp's.
 }
 
-void ApiServer::State::detokenize(const ExchangePtr &exchange) {
-  ServedModel *ready = readyModel(*exchange);
-  if (!ready)
-    return;
-  const std::optional<RequestBody> body = bodyFor(*exchange, *ready);
-  if (!body)
-    return;
-  Expected<Json> answer = text(*body, *ready);
-  if (!answer)
-    return answerError(*exchange, answer.status());
-  answerJson(*exchange, *answer);
+static Expected<Json> renderedText(const RequestBody &body,
+                                   ServedModel &model) {
+  LLMIR_RETURN_IF_ERROR(body.reader().checkKeys(
+      {"model", "messages", "tools", "documents", "chat_template_kwargs",
+       "add_generation_prompt", "reasoning_effort"}));
+  std::string text;
+  LLMIR_ASSIGN_OR_RETURN(
+      text, renderMessages(body.ordered, requestName, model.prompts));
+  return Json{{"prompt", text}};
 }
 
+void ApiServer::State::tokenize(const ExchangePtr &exchange) {
+  answerWith(exchange, tokensOf);
+}
+void ApiServer::State::detokenize(const ExchangePtr &exchange) {
+  answerWith(exchange, textOf);
+}
 void ApiServer::State::applyTemplate(const ExchangePtr &exchange) {
-  ServedModel *ready = readyModel(*exchange);
-  if (!ready)
-    return;
-  const std::optional<RequestBody> body = bodyFor(*exchange, *ready);
-  if (!body)
-    return;
-  if (Status keys = body->reader().checkKeys(
-          {"model", "messages", "tools", "documents", "chat_template_kwargs",
-           "add_generation_prompt", "reasoning_effort"});
-      !keys)
-    return answerError(*exchange, keys);
-  Expected<OrderedJson> object = parseOrderedJson(body->text, requestName);
-  if (!object)
-    return answerError(*exchange, object.status());
-  Expected<std::string> text =
-      renderMessages(std::move(*object), requestName, ready->prompts);
-  if (!text)
-    return answerError(*exchange, text.status());
-  answerJson(*exchange, {{"prompt", *text}});
+  answerWith(exchange, renderedText);
 }
 
 //===----------------------------------------------------------------------===//
@@ -283,19 +277,35 @@ void ApiServer::State::answerVersion(const ExchangePtr &exchange) {
   answerJson(*exchange, {{"version", version}});
 }
 
+Json ApiServer::State::modelJson(const std::string &name,
+                                 const ServedModel &model) const {
+  return {{"id", name},
+          {"object", "model"},
+          {"created", startTime},
+          {"owned_by", "llmir"},
+          {"root", model.info().modelName},
+          {"max_model_len", model.contextLength()}};
+}
+
 void ApiServer::State::answerModels(const ExchangePtr &exchange) {
   ServedModel *ready = readyModel(*exchange);
   if (!ready)
     return;
   Json data = Json::array();
   for (const std::string &name : ready->names)
-    data.push_back({{"id", name},
-                    {"object", "model"},
-                    {"created", startTime},
-                    {"owned_by", "llmir"},
-                    {"root", ready->info().modelName},
-                    {"max_model_len", ready->contextLength()}});
+    data.push_back(modelJson(name, *ready));
   answerJson(*exchange, {{"object", "list"}, {"data", std::move(data)}});
+}
+
+void ApiServer::State::answerModel(const ExchangePtr &exchange) {
+  ServedModel *ready = readyModel(*exchange);
+  if (!ready)
+    return;
+  const std::string name = percentDecoded(
+      std::string_view(exchange->request().path).substr(modelsPath.size()));
+  if (!hasName(*ready, name))
+    return answerError(*exchange, noSuchModel(describeJson(name), *ready));
+  answerJson(*exchange, modelJson(name, *ready));
 }
 
 void ApiServer::State::answerMetrics(const ExchangePtr &exchange) {
@@ -407,6 +417,7 @@ std::vector<HttpRoute> ApiServer::routes() {
           s.get("/ping", &State::answerHealth),
           s.get("/version", &State::answerVersion),
           s.get("/v1/models", &State::answerModels),
+          s.get("/v1/models/*", &State::answerModel),
           s.post("/v1/completions", &State::complete),
           s.post("/v1/chat/completions", &State::chat),
           s.post("/v1/responses", &State::respond),
@@ -428,7 +439,10 @@ std::function<void(const StepRecord &)> ApiServer::stepObserver() {
   };
 }
 
-void ApiServer::serve(std::unique_ptr<ServedModel> model) {
+void ApiServer::serve(std::unique_ptr<ServedModel> model, HttpServer &http) {
+  model->runLater = [&http](std::function<void()> task) {
+    http.runOnWorker(std::move(task));
+  };
   state->ownedMetrics = std::make_unique<ServerMetrics>(model->names.front(),
                                                         model->contextLength());
   state->ownedModel = std::move(model);
@@ -438,12 +452,13 @@ void ApiServer::serve(std::unique_ptr<ServedModel> model) {
 
 bool ApiServer::shutDown(HttpServer &http, std::chrono::milliseconds limit) {
   const bool wereAnswered = http.drain(limit);
+  state->embeddings.stop();
   const ServedModel *model = state->model;
-  if (!model || !model->engine)
-    return wereAnswered;
-  model->engine->cancelAll();
-  // Then its thread uses no connection any more.
-  model->engine->drain();
+  if (model && model->engine) {
+    model->engine->cancelAll();
+    // Then its thread uses no connection any more.
+    model->engine->drain();
+  }
   http.drain(std::chrono::seconds(1));
   return wereAnswered;
 }

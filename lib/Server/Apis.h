@@ -22,24 +22,23 @@ constexpr const char *requestName = "request";
 
 /// A request whose JSON has been parsed.
 struct RequestBody {
-  Json json;        ///< An object.
-  std::string text; ///< The same, for readers that need the order of keys.
+  OrderedJson ordered; ///< An object, for those who need the order of its keys.
+  Json json;           ///< The same.
   JsonReader reader() const { return JsonReader(json, requestName); }
 };
 
-Expected<RequestBody> parseBody(std::string text);
+Expected<RequestBody> parseBody(std::string_view text);
+
+// How each API reads a request; `body` may be used up.
 
 /// POST /v1/completions of OpenAI's API, with vLLM's parameters.
-Expected<GenerationPlan> readCompletion(const RequestBody &body,
-                                        ServedModel &model);
+Expected<GenerationPlan> readCompletion(RequestBody &body, ServedModel &model);
 /// POST /v1/chat/completions.
-Expected<GenerationPlan> readChat(const RequestBody &body, ServedModel &model);
+Expected<GenerationPlan> readChat(RequestBody &body, ServedModel &model);
 /// POST /v1/responses.
-Expected<GenerationPlan> readResponse(const RequestBody &body,
-                                      ServedModel &model);
+Expected<GenerationPlan> readResponse(RequestBody &body, ServedModel &model);
 /// POST /generate of SGLang.
-Expected<GenerationPlan> readGenerate(const RequestBody &body,
-                                      ServedModel &model);
+Expected<GenerationPlan> readGenerate(RequestBody &body, ServedModel &model);
 
 /// The prompts of a field: a text, token ids, or a list of one of them.
 Expected<std::vector<std::vector<int32_t>>>
@@ -48,11 +47,18 @@ readPrompts(const JsonReader &reader, const char *key, ServedModel &model);
 /// The values of parameters that a request does not have.
 Request defaultsOf(const ServedModel &model);
 
+/// How tokens are chosen, as readGenerationFields() reads it, within the limits
+/// of the server; and `cache_salt`.
+Status readFields(const JsonReader &reader, const Request &defaults,
+                  ServedModel &model, GenerationPlan &plan);
+
 /// `stream` and `stream_options`.
 struct StreamFields {
   bool streams = false, includesUsage = false;
 };
-Expected<StreamFields> readStream(const JsonReader &reader);
+/// Of a request whose other fields are known.
+Expected<StreamFields> readStream(const JsonReader &reader,
+                                  const Request &request);
 
 /// Renders and encodes the conversation of an object, as renderMessages() has
 /// it, and sets the plan's prompt and tools. `tool_choice` is read, too.

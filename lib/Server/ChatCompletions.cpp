@@ -155,36 +155,23 @@ std::string ChatFormat::delta(const Answer &answer, const ChoiceDelta &delta) {
 }
 
 std::string ChatFormat::last(const Answer &answer) {
-  std::string text;
-  if (stream.includesUsage) {
-    Json event = envelope(answer, "chat.completion.chunk", Json::array());
-    event["usage"] = answer.usage();
-    text = serverSentEvent(event);
-  }
-  return text + "data: [DONE]\n\n";
+  return lastEvents(answer, stream.includesUsage,
+                    envelope(answer, "chat.completion.chunk", Json::array()));
 }
 
-Expected<GenerationPlan> readChat(const RequestBody &body, ServedModel &model) {
+Expected<GenerationPlan> readChat(RequestBody &body, ServedModel &model) {
   const JsonReader reader = body.reader();
-  LLMIR_RETURN_IF_ERROR(
-      checkFields(body.json, requestName,
-                  {"messages", "tools", "tool_choice", "documents",
-                   "chat_template_kwargs", "reasoning_effort",
-                   "add_generation_prompt", "stream", "stream_options"}));
+  LLMIR_RETURN_IF_ERROR(checkFields(
+      body.json, requestName,
+      {"messages", "tools", "tool_choice", "documents", "chat_template_kwargs",
+       "reasoning_effort", "add_generation_prompt", "stream", "stream_options",
+       "cache_salt"}));
   GenerationPlan plan;
-  LLMIR_ASSIGN_OR_RETURN(
-      plan.fields,
-      readGenerationFields(reader, defaultsOf(model), model.prompts));
-  Expected<StreamFields> stream = readStream(reader);
+  LLMIR_RETURN_IF_ERROR(readFields(reader, defaultsOf(model), model, plan));
+  Expected<StreamFields> stream = readStream(reader, plan.fields.request);
   if (!stream)
     return stream.takeStatus();
-  if (stream->streams && plan.fields.request.promptLogprobs)
-    return reader.unexpected("prompt_logprobs",
-                             "a request without \"stream\": true");
-  Expected<OrderedJson> object = parseOrderedJson(body.text, requestName);
-  if (!object)
-    return object.takeStatus();
-  LLMIR_RETURN_IF_ERROR(planConversation(std::move(*object), model, plan));
+  LLMIR_RETURN_IF_ERROR(planConversation(std::move(body.ordered), model, plan));
   plan.streams = stream->streams;
   plan.format = std::make_unique<ChatFormat>(*stream);
   return plan;

@@ -87,32 +87,23 @@ std::string CompletionFormat::delta(const Answer &answer,
 }
 
 std::string CompletionFormat::last(const Answer &answer) {
-  std::string text;
-  if (stream.includesUsage) {
-    Json event = envelope(answer, Json::array());
-    event["usage"] = answer.usage();
-    text = serverSentEvent(event);
-  }
-  return text + "data: [DONE]\n\n";
+  return lastEvents(answer, stream.includesUsage,
+                    envelope(answer, Json::array()));
 }
 
-Expected<GenerationPlan> readCompletion(const RequestBody &body,
-                                        ServedModel &model) {
+Expected<GenerationPlan> readCompletion(RequestBody &body, ServedModel &model) {
   const JsonReader reader = body.reader();
-  LLMIR_RETURN_IF_ERROR(checkFields(body.json, requestName,
-                                    {"prompt", "stream", "stream_options"}));
+  LLMIR_RETURN_IF_ERROR(
+      checkFields(body.json, requestName,
+                  {"prompt", "stream", "stream_options", "cache_salt"}));
   Request defaults = defaultsOf(model);
   if (defaults.maxTokens < 0)
     defaults.maxTokens = 16; // As in OpenAI's API.
   GenerationPlan plan;
-  LLMIR_ASSIGN_OR_RETURN(plan.fields,
-                         readGenerationFields(reader, defaults, model.prompts));
-  Expected<StreamFields> stream = readStream(reader);
+  LLMIR_RETURN_IF_ERROR(readFields(reader, defaults, model, plan));
+  Expected<StreamFields> stream = readStream(reader, plan.fields.request);
   if (!stream)
     return stream.takeStatus();
-  if (stream->streams && plan.fields.request.promptLogprobs)
-    return reader.unexpected("prompt_logprobs",
-                             "a request without \"stream\": true");
   LLMIR_ASSIGN_OR_RETURN(plan.prompts, readPrompts(reader, "prompt", model));
   LLMIR_RETURN_IF_ERROR(checkNumber(plan));
   plan.streams = stream->streams;

@@ -13,28 +13,39 @@
 
 namespace llmir::server {
 
-/// Embeds so many texts at once as a step takes.
-Expected<std::vector<float>>
-Embeddings::embed(const std::vector<std::vector<int32_t>> &texts,
-                  ServedModel &model) {
-  const std::lock_guard<std::mutex> lock(mutex);
+/// Tokens of a request: 2048 texts of 512.
+static constexpr int64_t mostTokens = int64_t(1) << 20;
+
+/// Appends the embeddings, of so many texts at once as a step takes; otherwise
+/// why there are none.
+std::optional<ApiError>
+Embeddings::embed(const HttpExchange &exchange,
+                  const std::vector<std::vector<int32_t>> &texts,
+                  ServedModel &model, std::vector<float> &result) {
+  const Clock::time_point start = Clock::now();
   const auto atOnce =
       static_cast<size_t>(model.embeddingExecutor->maxLogitRows());
-  std::vector<float> result;
   for (size_t first = 0; first < texts.size(); first += atOnce) {
     const size_t count = std::min(atOnce, texts.size() - first);
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (isStopping)
+      return ApiError{503, "the server is shutting down", "shutting_down", ""};
+    if (model.requestTimeout && Clock::now() - start > *model.requestTimeout)
+      return ApiError{504, "the request was not answered in time", "timeout",
+                      ""};
+    if (exchange.isGone())
+      return ApiError{503, "the client has left", "", ""}; // Nobody reads it.
     Expected<std::vector<float>> part = model.embedder->embed(
         Span<const std::vector<int32_t>>(texts.data() + first, count));
     if (!part)
-      return part.takeStatus();
+      return ApiError::of(part.status());
     result.insert(result.end(), part->begin(), part->end());
   }
   for (float value : result)
     if (!std::isfinite(value))
-      return Status(StatusCode::Internal,
-                    "the embedding contains values that are not finite",
-                    "check the model with 'llmir embed'");
-  return result;
+      return ApiError{500, "the embedding contains values that are not finite",
+                      "internal_error", ""};
+  return std::nullopt;
 }
 
 static std::string base64(Span<const float> values) {
@@ -55,23 +66,31 @@ static std::string base64(Span<const float> values) {
   return text;
 }
 
-Expected<Json> Embeddings::answer(const RequestBody &body, ServedModel &model) {
+namespace {
+struct EmbeddingPlan {
+  std::vector<std::vector<int32_t>> texts;
+  int64_t tokens = 0; ///< Of all texts.
+  bool isBase64 = false;
+};
+} // namespace
+
+static Expected<EmbeddingPlan> readPlan(const RequestBody &body,
+                                        ServedModel &model) {
   const JsonReader reader = body.reader();
   LLMIR_RETURN_IF_ERROR(reader.checkKeys(
       {"input", "model", "encoding_format", "dimensions", "user"}));
   const int64_t size = model.embedder->size();
   if (reader.has("dimensions") && *reader.find("dimensions") != size)
     return reader.unexpected("dimensions", std::to_string(size));
+  EmbeddingPlan plan;
   std::string format;
   LLMIR_ASSIGN_OR_RETURN(format, reader.stringOr("encoding_format", "float"));
   if (format != "float" && format != "base64")
     return reader.unexpected("encoding_format", "\"float\" or \"base64\"");
-  std::vector<std::vector<int32_t>> texts;
-  LLMIR_ASSIGN_OR_RETURN(texts, readPrompts(reader, "input", model));
-  int64_t tokens = 0;
-  for (const std::vector<int32_t> &ids : texts) {
+  LLMIR_ASSIGN_OR_RETURN(plan.texts, readPrompts(reader, "input", model));
+  for (const std::vector<int32_t> &ids : plan.texts) {
     const auto length = static_cast<int64_t>(ids.size());
-    tokens += length;
+    plan.tokens += length;
     if (length == 0)
       return reader.failure(StatusCode::InvalidArgument, "input",
                             "has a text without tokens",
@@ -83,24 +102,41 @@ Expected<Json> Embeddings::answer(const RequestBody &body, ServedModel &model) {
                                 std::to_string(model.contextLength()),
                             "shorten the text");
   }
-  Expected<std::vector<float>> values = embed(texts, model);
-  if (!values)
-    return values.takeStatus();
+  if (plan.tokens > mostTokens)
+    return reader.failure(StatusCode::OutOfRange, "input",
+                          "has " + std::to_string(plan.tokens) + " tokens",
+                          "give at most " + std::to_string(mostTokens) +
+                              " in a request");
+  plan.isBase64 = format == "base64";
+  return plan;
+}
+
+void Embeddings::answer(HttpExchange &exchange, const RequestBody &body,
+                        ServedModel &model) {
+  Expected<EmbeddingPlan> read = readPlan(body, model);
+  if (!read)
+    return answerError(exchange, read.status());
+  const EmbeddingPlan &plan = *read;
+  std::vector<float> values;
+  if (const auto error = embed(exchange, plan.texts, model, values))
+    return answerError(exchange, *error);
+  const auto size = static_cast<size_t>(model.embedder->size());
   Json data = Json::array();
-  for (size_t i = 0; i < texts.size(); ++i) {
-    const Span<const float> row(values->data() + i * static_cast<size_t>(size),
-                                static_cast<size_t>(size));
-    Json embedding = format == "base64"
+  for (size_t i = 0; i < plan.texts.size(); ++i) {
+    const Span<const float> row(values.data() + i * size, size);
+    Json embedding = plan.isBase64
                          ? Json(base64(row))
                          : Json(std::vector<float>(row.begin(), row.end()));
     data.push_back({{"object", "embedding"},
                     {"index", i},
                     {"embedding", std::move(embedding)}});
   }
-  return Json{{"object", "list"},
-              {"data", std::move(data)},
-              {"model", model.names.front()},
-              {"usage", {{"prompt_tokens", tokens}, {"total_tokens", tokens}}}};
+  answerJson(exchange, {{"object", "list"},
+                        {"data", std::move(data)},
+                        {"model", model.names.front()},
+                        {"usage",
+                         {{"prompt_tokens", plan.tokens},
+                          {"total_tokens", plan.tokens}}}});
 }
 
 } // namespace llmir::server

@@ -14,23 +14,29 @@
 #define LLMIR_LIB_SERVER_EMBEDDINGS_H
 
 #include "Apis.h"
+#include "llmir/Server/ApiError.h"
 
 #include <atomic>
 #include <mutex>
 
 namespace llmir::server {
 
-/// Embeds the texts of requests, one request at a time.
+/// Embeds the texts of requests, a step of one of them at a time.
 class Embeddings {
 public:
-  /// The answer; waits for those of earlier requests.
-  Expected<Json> answer(const RequestBody &body, ServedModel &model);
+  /// Answers the request, unless its client leaves before.
+  void answer(HttpExchange &exchange, const RequestBody &body,
+              ServedModel &model);
+  /// From now on, requests end with an error after the step that runs.
+  void stop() { isStopping = true; }
 
 private:
-  Expected<std::vector<float>>
-  embed(const std::vector<std::vector<int32_t>> &texts, ServedModel &model);
+  std::optional<ApiError> embed(const HttpExchange &exchange,
+                                const std::vector<std::vector<int32_t>> &texts,
+                                ServedModel &model, std::vector<float> &result);
 
   std::mutex mutex; ///< Of the model's embedder.
+  std::atomic<bool> isStopping{false};
 };
 
 } // namespace llmir::server

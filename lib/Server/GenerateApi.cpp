@@ -79,8 +79,7 @@ static Expected<Json> renamed(const JsonReader &reader) {
   return result;
 }
 
-Expected<GenerationPlan> readGenerate(const RequestBody &body,
-                                      ServedModel &model) {
+Expected<GenerationPlan> readGenerate(RequestBody &body, ServedModel &model) {
   const JsonReader reader = body.reader();
   LLMIR_RETURN_IF_ERROR(reader.checkKeys(
       {"text", "input_ids", "sampling_params", "stream", "rid", "model"}));
@@ -98,9 +97,8 @@ Expected<GenerationPlan> readGenerate(const RequestBody &body,
   if (defaults.maxTokens < 0)
     defaults.maxTokens = 128; // As in SGLang.
   GenerationPlan plan;
-  LLMIR_ASSIGN_OR_RETURN(plan.fields,
-                         readGenerationFields(JsonReader(*params, where),
-                                              defaults, model.prompts));
+  LLMIR_RETURN_IF_ERROR(
+      readFields(JsonReader(*params, where), defaults, model, plan));
   if (plan.fields.request.logprobs || plan.fields.request.promptLogprobs)
     return Status(StatusCode::InvalidArgument,
                   where + ": 'logprobs' are not supported here",

@@ -47,15 +47,24 @@ int64_t Answer::generatedTokens() const {
   return total;
 }
 
+int64_t Answer::reasoningTokens() const {
+  int64_t total = 0;
+  for (const Choice &choice : choices)
+    total += choice.reasoningTokens;
+  return total;
+}
+
 int64_t Answer::allCachedTokens() const {
   return std::accumulate(cachedTokens.begin(), cachedTokens.end(), int64_t(0));
 }
 
 Json Answer::usage() const {
-  return {{"prompt_tokens", promptTokens()},
-          {"completion_tokens", generatedTokens()},
-          {"total_tokens", promptTokens() + generatedTokens()},
-          {"prompt_tokens_details", {{"cached_tokens", allCachedTokens()}}}};
+  return {
+      {"prompt_tokens", promptTokens()},
+      {"completion_tokens", generatedTokens()},
+      {"total_tokens", promptTokens() + generatedTokens()},
+      {"prompt_tokens_details", {{"cached_tokens", allCachedTokens()}}},
+      {"completion_tokens_details", {{"reasoning_tokens", reasoningTokens()}}}};
 }
 
 const char *finishName(const Choice &choice) {
@@ -64,6 +73,14 @@ const char *finishName(const Choice &choice) {
 
 std::string serverSentEvent(const Json &data) {
   return "data: " + jsonText(data) + "\n\n";
+}
+
+std::string lastEvents(const Answer &answer, bool includesUsage,
+                       Json envelope) {
+  if (!includesUsage)
+    return "data: [DONE]\n\n";
+  envelope["usage"] = answer.usage();
+  return serverSentEvent(envelope) + "data: [DONE]\n\n";
 }
 
 namespace {
@@ -78,6 +95,7 @@ public:
   void start();
 
 private:
+  std::optional<ApiError> refusal();
   void prepareChoices();
   Request requestOf(size_t prompt) const;
   void receive(size_t prompt, const RequestUpdate &update);
@@ -85,6 +103,8 @@ private:
                   std::vector<ChatDelta> &parts);
   void addText(Choice &choice, const std::string &text,
                std::vector<ChatDelta> &parts);
+  void addParts(Choice &choice, std::vector<ChatDelta> added,
+                std::vector<ChatDelta> &parts);
   void endText(Choice &choice, std::vector<ChatDelta> &parts);
   void beginStream();
   void send(const std::string &text);
@@ -103,7 +123,9 @@ private:
   Answer answer;
   size_t unfinished = 0; ///< Choices.
   std::vector<RequestId> requests;
+  /// Over: nothing of this changes any more.
   bool isOver = false, hasBegun = false;
+  std::string firstEvents; ///< Of a stream.
   std::optional<Clock::time_point> startTime, firstToken;
 };
 
@@ -116,6 +138,43 @@ static double seconds(Clock::duration time) {
 //===----------------------------------------------------------------------===//
 // Requests of the engine
 //===----------------------------------------------------------------------===//
+
+/// So many log probabilities an answer has at most. As JSON, each takes some
+/// 500 bytes while the answer is written.
+static constexpr int64_t mostLogprobs = int64_t(1) << 20;
+
+/// The log probabilities of the answer to a request at most.
+static int64_t countLogprobs(const Request &request, int64_t contextLength) {
+  const auto length = static_cast<int64_t>(request.prompt.size());
+  int64_t generated = contextLength - length + 1;
+  if (request.maxTokens > 0)
+    generated = std::min(generated, request.maxTokens);
+  int64_t total = 0;
+  if (request.logprobs)
+    total += request.count * generated * (*request.logprobs + 1);
+  if (request.promptLogprobs)
+    total += length * (*request.promptLogprobs + 1);
+  return total;
+}
+
+/// Why the request cannot be served, before much memory is used for it.
+std::optional<ApiError> Generation::refusal() {
+  int64_t logprobs = 0;
+  for (const std::vector<int32_t> &prompt : plan.prompts) {
+    plan.fields.request.prompt = prompt;
+    if (Status status = model.engine->check(plan.fields.request); !status)
+      return ApiError::of(status);
+    logprobs += countLogprobs(plan.fields.request, model.contextLength());
+  }
+  if (logprobs <= mostLogprobs)
+    return std::nullopt;
+  return ApiError{400,
+                  "the answer may have " + std::to_string(logprobs) +
+                      " log probabilities; ask for at most " +
+                      std::to_string(mostLogprobs) +
+                      " with smaller numbers of them or a smaller max_tokens",
+                  "out_of_range", "logprobs"};
+}
 
 void Generation::prepareChoices() {
   answer.id = randomId();
@@ -138,16 +197,19 @@ void Generation::prepareChoices() {
         return format.isMarker(token);
       };
     style.continuesText |= plan.isConversation;
+    const auto shared =
+        std::make_shared<const AnswerTextOptions>(std::move(style));
     for (int64_t i = 0; i < answer.count; ++i) {
-      answer.choices.emplace_back(answer.tokenizer, style,
+      answer.choices.emplace_back(answer.tokenizer, shared,
                                   static_cast<int64_t>(answer.choices.size()));
       if (plan.isConversation)
-        answer.choices.back().parser.emplace(
-            model.chatFormat, plan.promptText,
-            plan.tools.is_null() ? nullptr : &plan.tools);
+        answer.choices.back().parser.emplace(model.chatFormat, plan.promptText,
+                                             plan.tools);
     }
   }
   unfinished = answer.choices.size();
+  if (plan.streams)
+    firstEvents = plan.format->first(answer);
 }
 
 Request Generation::requestOf(size_t prompt) const {
@@ -160,7 +222,13 @@ Request Generation::requestOf(size_t prompt) const {
   return request;
 }
 
+static ApiError shuttingDown() {
+  return {503, "the server is shutting down", "shutting_down", ""};
+}
+
 void Generation::start() {
+  if (const std::optional<ApiError> error = refusal())
+    return answerError(*exchange, *error);
   prepareChoices();
   const std::shared_ptr<Generation> self = shared_from_this();
   exchange->whenGone([weak = weak_from_this()] {
@@ -179,7 +247,8 @@ void Generation::start() {
     if (isOver && id) // The client has left, or another prompt has failed.
       model.engine->cancel(*id);
     if (!isOver && !id)
-      fail(ApiError::of(id.status()));
+      fail(model.engine->acceptsRequests() ? ApiError::of(id.status())
+                                           : shuttingDown());
     if (isOver)
       return;
   }
@@ -202,6 +271,11 @@ void Generation::addText(Choice &choice, const std::string &text,
     added = choice.parser->feed(text);
   else
     added.push_back({ChatDelta::Kind::Content, text, 0, {}, {}});
+  addParts(choice, std::move(added), parts);
+}
+
+void Generation::addParts(Choice &choice, std::vector<ChatDelta> added,
+                          std::vector<ChatDelta> &parts) {
   for (ChatDelta &delta : added) {
     if (delta.kind == ChatDelta::Kind::CallStart && delta.id.empty())
       delta.id = model.chatFormat.callId(randomNumber());
@@ -212,12 +286,11 @@ void Generation::addText(Choice &choice, const std::string &text,
 
 void Generation::endText(Choice &choice, std::vector<ChatDelta> &parts) {
   addText(choice, choice.text.finish(), parts);
-  if (!choice.parser)
-    return;
-  for (ChatDelta &delta : choice.parser->finish()) {
-    choice.answer.append(delta);
-    parts.push_back(std::move(delta));
-  }
+  if (choice.parser)
+    addParts(choice,
+             choice.parser->finish(/*isCutOff=*/choice.finish ==
+                                   FinishReason::Length),
+             parts);
 }
 
 void Generation::takeTokens(Choice &choice, const RequestUpdate &update,
@@ -232,6 +305,8 @@ void Generation::takeTokens(Choice &choice, const RequestUpdate &update,
     const bool isEnd = update.finishReason == FinishReason::Stop &&
                        i + 1 == update.tokens.size();
     addText(choice, choice.text.add(token, isEnd), parts);
+    if (choice.parser && choice.parser->isReasoning())
+      ++choice.reasoningTokens;
     if (choice.text.hasStopped())
       choice.finish = FinishReason::Stop;
   }
@@ -251,14 +326,15 @@ static std::optional<ApiError> failureOf(const RequestUpdate &update) {
     return std::nullopt;
   switch (*update.finishReason) {
   case FinishReason::Error: {
-    ApiError error = ApiError::of(update.failure);
-    error.status = 500;
-    return error;
+    // Not the model's fault: the request allows no token.
+    if (update.failure.code() == StatusCode::InvalidArgument)
+      return ApiError::of(update.failure);
+    return ApiError{500, update.failure.message(), "internal_error", ""};
   }
   case FinishReason::Timeout:
     return ApiError{504, "the request was not answered in time", "timeout", ""};
   case FinishReason::Cancelled:
-    return ApiError{503, "the server is shutting down", "shutting_down", ""};
+    return shuttingDown();
   case FinishReason::Stop:
   case FinishReason::Length:
     break;
@@ -307,7 +383,7 @@ void Generation::beginStream() {
     return;
   hasBegun = true;
   exchange->begin(200, "text/event-stream; charset=utf-8");
-  send(plan.format->first(answer));
+  send(std::exchange(firstEvents, {}));
 }
 
 void Generation::send(const std::string &text) {
@@ -319,9 +395,11 @@ void Generation::complete() {
   answer.seconds = seconds(Clock::now() - arrival);
   const bool hasStopped = answer.choices.front().finish == FinishReason::Stop;
   close(hasStopped ? "stop" : "length");
-  if (!plan.streams)
-    return exchange->answer(200, "application/json",
-                            jsonText(plan.format->whole(answer)));
+  if (!plan.streams) // Log probabilities are many: the engine goes on.
+    return model.runLater([self = shared_from_this()] {
+      self->exchange->answer(200, "application/json",
+                             jsonText(self->plan.format->whole(self->answer)));
+    });
   beginStream();
   send(plan.format->last(answer));
   exchange->end();

@@ -29,15 +29,16 @@ using Clock = std::chrono::steady_clock;
 
 /// One continuation of one of a request's prompts.
 struct Choice {
-  Choice(const Tokenizer *tokenizer, const AnswerTextOptions &style,
-         int64_t index)
-      : index(index), text(tokenizer, style) {}
+  Choice(const Tokenizer *tokenizer,
+         std::shared_ptr<const AnswerTextOptions> style, int64_t index)
+      : index(index), text(tokenizer, std::move(style)) {}
 
   int64_t index; ///< Of all continuations of all prompts.
   AnswerText text;
   std::optional<ChatOutputParser> parser; ///< Of conversations.
   ChatAnswer answer;                      ///< So far; a text is content.
   std::vector<int32_t> tokens;
+  int64_t reasoningTokens = 0;         ///< Of them; in conversations.
   std::vector<TokenLogprobs> logprobs; ///< Of the tokens, if requested.
   std::vector<int64_t> offsets; ///< Characters of the text before each token.
   std::optional<FinishReason> finish; ///< Stop or Length.
@@ -72,6 +73,7 @@ struct Answer {
 
   int64_t promptTokens() const;
   int64_t generatedTokens() const;
+  int64_t reasoningTokens() const;
   int64_t allCachedTokens() const;
   /// {"prompt_tokens": …, "completion_tokens": …, …}
   Json usage() const;
@@ -82,8 +84,12 @@ const char *finishName(const Choice &choice);
 
 /// "data: …" and an empty line.
 std::string serverSentEvent(const Json &data);
+/// The end of a stream: if the usage is wanted, an event with it, which is
+/// otherwise as `envelope`; and "data: [DONE]".
+std::string lastEvents(const Answer &answer, bool includesUsage, Json envelope);
 
-/// How an API writes answers. Called by one thread at a time.
+/// How an API writes answers. Called by one thread at a time; what the engine's
+/// thread calls, delta() and last(), must be quick.
 class AnswerFormat {
 public:
   virtual ~AnswerFormat() = default;
@@ -104,9 +110,11 @@ struct GenerationPlan {
   std::vector<std::vector<int32_t>> prompts;
   bool streams = false;
   std::unique_ptr<AnswerFormat> format;
+  /// Only requests with the same one share prefixes.
+  std::string cacheSalt;
   /// Of conversations: answers are parsed, and calls of these tools found.
   bool isConversation = false;
-  Json tools;             ///< Null: none.
+  ChatTools tools;
   std::string promptText; ///< Of the conversation.
 };
 

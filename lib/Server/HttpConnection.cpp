@@ -6,23 +6,23 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "HttpConnection.h"
-
+#include "Exchange.h"
 #include "llmir/Server/ApiError.h"
+#include "llmir/Server/HttpTarget.h"
 
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
+#include <boost/beast/core/buffers_range.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/string_body.hpp>
 #ifdef LLMIR_TLS
 #include <boost/asio/ssl/stream.hpp>
 #endif
 
-#include <atomic>
+#include <algorithm>
+#include <array>
+#include <cstring>
 #include <deque>
-#include <mutex>
 #include <optional>
 
 namespace llmir::http {
@@ -30,209 +30,9 @@ namespace llmir::http {
 namespace beast = boost::beast;
 using asio::ip::tcp;
 using ErrorCode = boost::system::error_code;
-using Clock = std::chrono::steady_clock;
 
 std::string_view reasonPhrase(int status) {
   return beast::http::obsolete_reason(static_cast<beast::http::status>(status));
-}
-
-namespace {
-
-/// What an exchange asks of its connection, in the server's thread.
-class AnswerSink {
-public:
-  virtual ~AnswerSink() = default;
-  /// Sends text; `isLast`: the answer is complete.
-  virtual void send(std::string text, bool isLast) = 0;
-  /// The client reads too slowly.
-  virtual void giveUp() = 0;
-  virtual asio::io_context &io() = 0;
-};
-
-class Exchange final : public HttpExchange,
-                       public std::enable_shared_from_this<Exchange> {
-public:
-  Exchange(HttpRequest request, const RequestHead &head,
-           const HttpServerOptions &options, std::weak_ptr<AnswerSink> sink)
-      : received(std::move(request)), head(head), options(options),
-        sink(std::move(sink)) {
-    keepsAlive = head.keepAlive;
-  }
-
-  const HttpRequest &request() const override { return received; }
-  void answer(int status, std::string_view contentType, std::string body,
-              HttpHeaders headers) override;
-  void begin(int status, std::string_view contentType) override;
-  bool write(std::string_view text) override;
-  void end() override;
-  void whenGone(std::function<void()> callback) override;
-  bool isGone() const override { return gone; }
-  void note(std::string name, std::string value) override {
-    std::lock_guard<std::mutex> lock(mutex);
-    details.push_back({std::move(name), std::move(value)});
-  }
-
-  /// The server's thread: the client has left.
-  void leave();
-  /// The server's thread: so many bytes have been written.
-  void wasSent(size_t bytes) {
-    queued -= bytes;
-    sent += bytes;
-  }
-  HttpLogEntry logEntry();
-  std::atomic<bool> keepsAlive{false};
-
-private:
-  std::string headText(int status, std::string_view contentType,
-                       const HttpHeaders &headers, std::string_view length);
-  template <typename Action> void inServerThread(Action action);
-  void pass(std::string text, bool isLast);
-
-  const HttpRequest received;
-  const RequestHead head;
-  const HttpServerOptions &options;
-  const std::weak_ptr<AnswerSink> sink;
-  const Clock::time_point start = Clock::now();
-  std::atomic<bool> gone{false}, isComplete{false};
-  std::atomic<int> sentStatus{0};
-  std::atomic<size_t> queued{0}, sent{0};
-  std::mutex mutex; ///< Of the following.
-  std::function<void()> goneCallback;
-  std::vector<std::pair<std::string, std::string>> details;
-};
-
-} // namespace
-
-//===----------------------------------------------------------------------===//
-// Answers
-//===----------------------------------------------------------------------===//
-
-/// `length`: the line that delimits the body.
-std::string Exchange::headText(int status, std::string_view contentType,
-                               const HttpHeaders &headers,
-                               std::string_view length) {
-  sentStatus = status;
-  std::string text = "HTTP/1.1 " + std::to_string(status) + " ";
-  text += reasonPhrase(status);
-  text += "\r\nServer: llmir\r\nCache-Control: no-store\r\n";
-  text += "X-Content-Type-Options: nosniff\r\n";
-  if (!contentType.empty())
-    text.append("Content-Type: ").append(contentType).append("\r\n");
-  for (const auto &[name, value] : headers)
-    text.append(name).append(": ").append(value).append("\r\n");
-  for (const std::string &allowed : options.corsOrigins)
-    if (!head.origin.empty() && (allowed == "*" || allowed == head.origin)) {
-      text +=
-          "Access-Control-Allow-Origin: " + allowed + "\r\nVary: Origin\r\n";
-      break;
-    }
-  text.append(length);
-  text += keepsAlive ? "Connection: keep-alive\r\n" : "Connection: close\r\n";
-  return text + "\r\n";
-}
-
-/// Has the connection do something in the server's thread, where it also ends
-/// if nobody else uses it.
-template <typename Action> void Exchange::inServerThread(Action action) {
-  std::shared_ptr<AnswerSink> target = sink.lock();
-  if (!target)
-    return;
-  asio::io_context &io = target->io();
-  asio::post(io, [target = std::move(target),
-                  action = std::move(action)]() mutable { action(*target); });
-}
-
-void Exchange::pass(std::string text, bool isLast) {
-  queued += text.size();
-  inServerThread([text = std::move(text), isLast](AnswerSink &target) mutable {
-    target.send(std::move(text), isLast);
-  });
-}
-
-void Exchange::answer(int status, std::string_view contentType,
-                      std::string body, HttpHeaders headers) {
-  if (isComplete.exchange(true))
-    return;
-  const std::string length =
-      status == 204 ? ""
-                    : "Content-Length: " + std::to_string(body.size()) + "\r\n";
-  std::string text = headText(status, contentType, headers, length);
-  if (received.method != "HEAD")
-    text += body;
-  pass(std::move(text), /*isLast=*/true);
-}
-
-void Exchange::begin(int status, std::string_view contentType) {
-  if (!head.isHttp11) // Its end is that of the connection.
-    keepsAlive = false;
-  pass(headText(status, contentType, {},
-                head.isHttp11 ? "Transfer-Encoding: chunked\r\n" : ""),
-       /*isLast=*/false);
-}
-
-bool Exchange::write(std::string_view text) {
-  if (gone)
-    return false;
-  if (text.empty())
-    return true;
-  if (queued > 0 && queued + text.size() > options.maxQueuedBytes) {
-    gone = true;
-    inServerThread([](AnswerSink &target) { target.giveUp(); });
-    return false;
-  }
-  if (!head.isHttp11) {
-    pass(std::string(text), /*isLast=*/false);
-    return true;
-  }
-  char size[20];
-  std::snprintf(size, sizeof size, "%zx\r\n", text.size());
-  std::string chunk = size;
-  chunk.append(text).append("\r\n");
-  pass(std::move(chunk), /*isLast=*/false);
-  return true;
-}
-
-void Exchange::end() {
-  if (!isComplete.exchange(true))
-    pass(head.isHttp11 ? "0\r\n\r\n" : "", /*isLast=*/true);
-}
-
-void Exchange::whenGone(std::function<void()> callback) {
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    if (!gone) {
-      goneCallback = std::move(callback);
-      return;
-    }
-  }
-  callback();
-}
-
-void Exchange::leave() {
-  std::function<void()> callback;
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    gone = true;
-    callback.swap(goneCallback);
-  }
-  if (callback)
-    callback();
-}
-
-HttpLogEntry Exchange::logEntry() {
-  HttpLogEntry entry;
-  entry.peer = received.peer;
-  entry.method = received.method;
-  entry.path = received.path;
-  entry.status = sentStatus;
-  entry.milliseconds =
-      std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-  entry.sentBytes = sent;
-  entry.clientLeft = gone;
-  std::lock_guard<std::mutex> lock(mutex);
-  goneCallback = nullptr;
-  entry.details = std::move(details);
-  return entry;
 }
 
 //===----------------------------------------------------------------------===//
@@ -241,8 +41,36 @@ HttpLogEntry Exchange::logEntry() {
 
 namespace {
 
-/// Bytes that are read ahead while a request is answered.
+/// Bytes that a client may send before earlier requests have been answered.
 constexpr size_t mostReadAhead = size_t(64) << 10;
+
+/// A body whose memory grows with what is received: that of Beast reserves what
+/// the client says that it will send.
+struct GrowingBody {
+  using value_type = std::string;
+  static std::uint64_t size(const value_type &body) { return body.size(); }
+
+  class reader {
+  public:
+    template <bool isRequest, class Fields>
+    reader(beast::http::header<isRequest, Fields> &, value_type &body)
+        : body(body) {}
+    void init(const boost::optional<std::uint64_t> &, ErrorCode &error) {
+      error = {};
+    }
+    template <class Buffers>
+    size_t put(const Buffers &buffers, ErrorCode &error) {
+      error = {};
+      for (const asio::const_buffer part : beast::buffers_range_ref(buffers))
+        body.append(static_cast<const char *>(part.data()), part.size());
+      return asio::buffer_size(buffers);
+    }
+    void finish(ErrorCode &error) { error = {}; }
+
+  private:
+    value_type &body;
+  };
+};
 
 template <typename Stream>
 class ConnectionOn final
@@ -253,7 +81,7 @@ public:
   template <typename... Arguments>
   ConnectionOn(ConnectionHost &host, Arguments &&...arguments)
       : host(host), stream(std::forward<Arguments>(arguments)...),
-        readTimer(host.io()), writeTimer(host.io()) {}
+        readTimer(host.io()), writeTimer(host.io()), pingTimer(host.io()) {}
   ~ConnectionOn() override {
     host.addBodyBytes(-countedBody);
     host.connectionEnded();
@@ -266,7 +94,7 @@ public:
   asio::io_context &io() override { return host.io(); }
 
 private:
-  using Parser = beast::http::request_parser<beast::http::string_body>;
+  using Parser = beast::http::request_parser<GrowingBody>;
   auto self() { return this->shared_from_this(); }
   auto &socket() { return stream.lowest_layer(); }
 
@@ -276,25 +104,31 @@ private:
   void parse();
   size_t sizeOfHeaders() const;
   bool countBody();
+  bool isAdmitted();
   void dispatch();
   void refuse(int status, const char *code, const char *message);
+  void armPingTimer();
   void writeMore();
   void written(ErrorCode error, size_t bytes);
   void finishAnswer();
+  void sayGoodbye();
   void close();
 
   ConnectionHost &host;
   Stream stream;
   std::string peer;
-  asio::steady_timer readTimer, writeTimer;
+  asio::steady_timer readTimer, writeTimer, pingTimer;
 
+  /// What is being read; `buffer` may be parsed meanwhile.
+  std::array<char, size_t(8) << 10> incoming;
   beast::flat_buffer buffer;
   std::optional<Parser> parser;
   int64_t countedBody = 0;
-  bool isReading = false, isClosed = false, saidContinue = false;
+  bool isReading = false, isClosed = false, isHeadChecked = false;
 
   std::shared_ptr<Exchange> exchange; ///< While a request is answered.
   std::deque<std::string> output;
+  size_t uncounted = 0; ///< Bytes at its beginning that are of no exchange.
   bool isWriting = false, isLastQueued = false, closesAfterwards = false;
 };
 
@@ -305,6 +139,7 @@ template <typename Stream> void ConnectionOn<Stream>::start() {
   const tcp::endpoint end = socket().remote_endpoint(ignored);
   peer = end.address().to_string() + ":" + std::to_string(end.port());
   socket().set_option(tcp::no_delay(true), ignored);
+  socket().set_option(tcp::socket::keep_alive(true), ignored);
   armReadTimer();
 #ifdef LLMIR_TLS
   if constexpr (!std::is_same_v<Stream, tcp::socket>) {
@@ -334,11 +169,13 @@ template <typename Stream> void ConnectionOn<Stream>::armReadTimer() {
   });
 }
 
+/// There is always a read, also while a request is answered: it tells that the
+/// client leaves, and it owns the connection.
 template <typename Stream> void ConnectionOn<Stream>::readMore() {
-  if (isReading || isClosed || buffer.size() >= mostReadAhead)
+  if (isReading || isClosed)
     return;
   isReading = true;
-  stream.async_read_some(buffer.prepare(size_t(16) << 10),
+  stream.async_read_some(asio::buffer(incoming),
                          [self = self()](ErrorCode error, size_t bytes) {
                            self->received(error, bytes);
                          });
@@ -349,11 +186,16 @@ void ConnectionOn<Stream>::received(ErrorCode error, size_t bytes) {
   isReading = false;
   if (error)
     return close(); // A client that sends no more is one that has left.
-  buffer.commit(bytes);
-  if (closesAfterwards)
-    buffer.clear();
-  else if (!exchange)
+  const bool isUnwanted =
+      closesAfterwards || (exchange && !exchange->keepsAlive);
+  if (!isUnwanted) {
+    const auto space = buffer.prepare(bytes);
+    std::memcpy(space.data(), incoming.data(), bytes);
+    buffer.commit(bytes);
     parse();
+    if (buffer.size() > mostReadAhead)
+      return close();
+  }
   readMore();
 }
 
@@ -382,7 +224,7 @@ template <typename Stream> void ConnectionOn<Stream>::parse() {
       parser->header_limit(
           static_cast<std::uint32_t>(host.settings().maxHeaderBytes) + 1);
       parser->body_limit(host.settings().maxBodyBytes);
-      saidContinue = false;
+      isHeadChecked = false;
       armReadTimer();
     }
     ErrorCode error;
@@ -399,45 +241,79 @@ template <typename Stream> void ConnectionOn<Stream>::parse() {
     if (!countBody())
       return refuse(503, "overloaded",
                     "too many requests are being received; try again later");
+    if (parser->is_header_done() && !isHeadChecked) {
+      isHeadChecked = true;
+      if (!isAdmitted())
+        return dispatch();
+      if (!parser->is_done() &&
+          beast::iequals(parser->get()[http::field::expect], "100-continue")) {
+        output.push_back("HTTP/1.1 100 Continue\r\n\r\n");
+        uncounted += output.back().size();
+        writeMore();
+      }
+    }
     if (parser->is_done())
       return dispatch();
-    if (parser->is_header_done() && !saidContinue &&
-        beast::iequals(parser->get()[http::field::expect], "100-continue")) {
-      saidContinue = true;
-      output.push_back("HTTP/1.1 100 Continue\r\n\r\n");
-      writeMore();
-    }
     if (used == 0)
       return;
   }
 }
 
 template <typename Stream> bool ConnectionOn<Stream>::countBody() {
-  const auto size = static_cast<int64_t>(parser->get().body().size());
+  const auto size = static_cast<int64_t>(parser->get().body().capacity());
   const bool fits = host.addBodyBytes(size - countedBody);
   countedBody = size;
   return fits;
 }
 
-template <typename Stream> void ConnectionOn<Stream>::dispatch() {
+namespace {
+using Header = beast::http::request_header<>;
+} // namespace
+
+static HttpRequest requestOf(const Header &header, const std::string &peer) {
+  const HttpTarget target = splitTarget(header.target());
+  HttpRequest request;
+  request.method = std::string(header.method_string());
+  request.path = std::string(target.path);
+  request.query = std::string(target.query);
+  request.peer = peer;
+  return request;
+}
+
+static RequestHead headOf(const Header &header) {
   namespace http = beast::http;
+  RequestHead head;
+  head.authorization = std::string(header[http::field::authorization]);
+  head.origin = std::string(header[http::field::origin]);
+  head.host = std::string(splitTarget(header.target()).host);
+  if (head.host.empty())
+    head.host = std::string(header[http::field::host]);
+  head.requestedHeaders =
+      std::string(header[http::field::access_control_request_headers]);
+  head.isHttp11 = header.version() >= 11;
+  return head;
+}
+
+template <typename Stream> bool ConnectionOn<Stream>::isAdmitted() {
+  const Header &header = parser->get().base();
+  return host.admits(requestOf(header, peer), headOf(header));
+}
+
+/// The request, or the headers of one that is not admitted, are complete.
+template <typename Stream> void ConnectionOn<Stream>::dispatch() {
   readTimer.cancel();
+  const bool isWhole = parser->is_done();
   auto message = parser->release();
   parser.reset();
-  HttpRequest request;
-  request.method = std::string(message.method_string());
-  const std::string target(message.target());
-  const size_t query = target.find('?');
-  request.path = target.substr(0, query);
-  if (query != std::string::npos)
-    request.query = target.substr(query + 1);
+  HttpRequest request = requestOf(message.base(), peer);
   request.body = std::move(message.body());
-  request.peer = peer;
-  RequestHead head;
-  head.authorization = std::string(message[http::field::authorization]);
-  head.origin = std::string(message[http::field::origin]);
-  head.keepAlive = message.keep_alive() && !host.isDraining();
-  head.isHttp11 = message.version() >= 11;
+  RequestHead head = headOf(message.base());
+  // The rest of a body is not told from the next request.
+  head.keepAlive = isWhole && message.keep_alive() && !host.isDraining();
+  if (!head.keepAlive)
+    buffer.clear();
+  if (!host.settings().apiKeys.empty())
+    request.authorization = head.authorization;
   exchange = std::make_shared<Exchange>(std::move(request), head,
                                         host.settings(), self());
   host.exchangeBegan();
@@ -451,11 +327,10 @@ void ConnectionOn<Stream>::refuse(int status, const char *code,
   HttpRequest request;
   request.method = "?";
   request.peer = peer;
-  if (parser && parser->is_header_done()) {
-    request.method = std::string(parser->get().method_string());
-    request.path = std::string(parser->get().target());
-  }
+  if (parser && !parser->get().target().empty())
+    request = requestOf(parser->get().base(), peer);
   parser.reset();
+  buffer.clear();
   readTimer.cancel();
   exchange = std::make_shared<Exchange>(std::move(request), RequestHead(),
                                         host.settings(), self());
@@ -470,7 +345,20 @@ void ConnectionOn<Stream>::send(std::string text, bool isLast) {
   if (!text.empty())
     output.push_back(std::move(text));
   isLastQueued |= isLast;
+  if (!isLastQueued)
+    armPingTimer();
   writeMore();
+}
+
+/// Proxies and clients take a stream that is silent for long for a dead one.
+template <typename Stream> void ConnectionOn<Stream>::armPingTimer() {
+  pingTimer.expires_after(host.settings().pingInterval);
+  pingTimer.async_wait([self = self()](ErrorCode error) {
+    if (error || !self->exchange || self->isLastQueued || self->isClosed)
+      return;
+    self->send(self->output.empty() ? self->exchange->ping() : "",
+               /*isLast=*/false);
+  });
 }
 
 template <typename Stream> void ConnectionOn<Stream>::writeMore() {
@@ -504,8 +392,10 @@ template <typename Stream> void ConnectionOn<Stream>::writeMore() {
 template <typename Stream>
 void ConnectionOn<Stream>::written(ErrorCode error, size_t bytes) {
   writeTimer.cancel();
+  const size_t others = std::min(bytes, uncounted);
+  uncounted -= others;
   if (exchange)
-    exchange->wasSent(bytes);
+    exchange->wasSent(bytes - others);
   if (error)
     return close();
   writeMore();
@@ -521,20 +411,31 @@ template <typename Stream> void ConnectionOn<Stream>::finishAnswer() {
   if (host.settings().log)
     host.settings().log(done->logEntry());
   host.exchangeEnded();
-  if (!done->keepsAlive) {
-    closesAfterwards = true;
-    // Closing with unread data would discard the answer, so a client that still
-    // sends is read for a while.
-    ErrorCode ignored;
-    socket().shutdown(tcp::socket::shutdown_send, ignored);
-    readTimer.expires_after(std::chrono::seconds(2));
-    readTimer.async_wait([self = self()](ErrorCode) { self->close(); });
-    buffer.clear();
-    return readMore();
-  }
+  pingTimer.cancel();
+  if (!done->keepsAlive)
+    return sayGoodbye();
   armReadTimer();
   parse();
-  readMore();
+}
+
+/// Ends the sending side. Closing with unread data would discard the answer, so
+/// a client that still sends is read for a while.
+template <typename Stream> void ConnectionOn<Stream>::sayGoodbye() {
+  closesAfterwards = true;
+  buffer.clear();
+  readTimer.expires_after(std::chrono::seconds(2));
+  readTimer.async_wait([self = self()](ErrorCode) { self->close(); });
+#ifdef LLMIR_TLS
+  if constexpr (!std::is_same_v<Stream, tcp::socket>) {
+    stream.async_shutdown([self = self()](ErrorCode error) {
+      if (!error) // The client has said goodbye, too.
+        self->close();
+    });
+    return;
+  }
+#endif
+  ErrorCode ignored;
+  socket().shutdown(tcp::socket::shutdown_send, ignored);
 }
 
 template <typename Stream> void ConnectionOn<Stream>::close() {
@@ -543,6 +444,7 @@ template <typename Stream> void ConnectionOn<Stream>::close() {
   isClosed = true;
   readTimer.cancel();
   writeTimer.cancel();
+  pingTimer.cancel();
   ErrorCode ignored;
   socket().close(ignored);
   if (!exchange)

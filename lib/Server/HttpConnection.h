@@ -36,6 +36,8 @@ namespace asio = boost::asio;
 /// What a request's headers say, beside HttpRequest.
 struct RequestHead {
   std::string authorization, origin;
+  std::string host;             ///< As the client calls the server.
+  std::string requestedHeaders; ///< Of a page that asks what it may send.
   bool keepAlive = false, isHttp11 = true;
 };
 
@@ -45,7 +47,11 @@ public:
   virtual ~ConnectionHost() = default;
   virtual const HttpServerOptions &settings() const = 0;
   virtual asio::io_context &io() = 0;
-  /// Finds the route and has it answer the request.
+  /// Whether dispatch() would have a route answer the request, whose body need
+  /// not be known; otherwise it answers the request itself.
+  virtual bool admits(const HttpRequest &request,
+                      const RequestHead &head) const = 0;
+  /// Has its route answer the request.
   virtual void dispatch(const std::shared_ptr<HttpExchange> &exchange,
                         const RequestHead &head) = 0;
   /// Counts the bytes of a body; false: there are too many already.

@@ -9,6 +9,7 @@
 #include "HttpConnection.h"
 
 #include "llmir/Server/ApiError.h"
+#include "llmir/Server/HttpTarget.h"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -16,6 +17,7 @@
 #include <boost/asio/ssl/context.hpp>
 #endif
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <csignal>
@@ -24,6 +26,7 @@
 #include <list>
 #include <mutex>
 #include <pthread.h>
+#include <sys/resource.h>
 
 namespace llmir {
 
@@ -75,6 +78,7 @@ public:
   Status start(int64_t count);
   /// False: too many wait already.
   bool add(std::function<void()> task);
+  void addFirst(std::function<void()> task);
   void stop(); ///< Drops what has not begun.
 
 private:
@@ -108,6 +112,14 @@ bool Workers::add(std::function<void()> task) {
   return true;
 }
 
+void Workers::addFirst(std::function<void()> task) {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    tasks.push_front(std::move(task));
+  }
+  wakes.notify_one();
+}
+
 void Workers::work() {
   for (;;) {
     std::function<void()> task;
@@ -138,9 +150,40 @@ void Workers::stop() {
 // The server
 //===----------------------------------------------------------------------===//
 
+namespace {
+/// Why a request has no route that answers it.
+struct Refusal {
+  ApiError error;
+  HttpHeaders headers;
+};
+} // namespace
+
+/// Files beside those of connections.
+static constexpr rlim_t otherFiles = 64;
+
+/// As many connections as the system allows files, but at most `wanted`; its
+/// soft limit, which is a default, is raised.
+static size_t possibleConnections(size_t wanted) {
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY)
+    return wanted;
+  const rlim_t needed = wanted + otherFiles;
+  if (files.rlim_cur < needed) {
+    rlimit raised = files;
+    raised.rlim_cur = std::min(needed, files.rlim_max);
+    if (setrlimit(RLIMIT_NOFILE, &raised) == 0)
+      files = raised;
+  }
+  const rlim_t most = files.rlim_cur > 2 * otherFiles
+                          ? files.rlim_cur - otherFiles
+                          : std::max<rlim_t>(files.rlim_cur / 2, 1);
+  return std::min<size_t>(wanted, most);
+}
+
 struct HttpServer::State final : ConnectionHost {
   State(HttpServerOptions options, std::vector<HttpRoute> routes)
-      : options(std::move(options)), routes(std::move(routes)) {}
+      : options(std::move(options)), routes(std::move(routes)),
+        maxConnections(possibleConnections(this->options.maxConnections)) {}
   ~State() override;
 
   Status listen();
@@ -149,8 +192,13 @@ struct HttpServer::State final : ConnectionHost {
   void accepted(ErrorCode error, tcp::socket socket);
   void awaitSignal();
 
+  std::optional<Refusal> refusalOf(const HttpRequest &request,
+                                   const RequestHead &head) const;
+
   const HttpServerOptions &settings() const override { return options; }
   asio::io_context &io() override { return context; }
+  bool admits(const HttpRequest &request,
+              const RequestHead &head) const override;
   void dispatch(const std::shared_ptr<HttpExchange> &exchange,
                 const RequestHead &head) override;
   bool addBodyBytes(int64_t bytes) override {
@@ -165,6 +213,7 @@ struct HttpServer::State final : ConnectionHost {
 
   const HttpServerOptions options;
   const RouteTable routes;
+  const size_t maxConnections;
   std::atomic<bool> draining{false};
   int64_t localPort = 0;
 
@@ -292,7 +341,7 @@ void HttpServer::State::accepted(ErrorCode error, tcp::socket socket) {
   }
   connections.remove_if(
       [](const std::weak_ptr<Connection> &each) { return each.expired(); });
-  if (numConnections < options.maxConnections) {
+  if (numConnections < maxConnections) {
     ++numConnections;
 #ifdef LLMIR_TLS
     auto connection = tls ? makeConnection(*this, std::move(socket), *tls)
@@ -313,47 +362,81 @@ void HttpServer::State::accepted(ErrorCode error, tcp::socket socket) {
   accept();
 }
 
-/// Answers a page of another origin that asks what it may do.
-static bool answerPreflight(HttpExchange &exchange, const RequestHead &head,
+/// Whether a page of another origin asks what it may do.
+static bool isPreflight(const HttpRequest &request, const RequestHead &head,
+                        const HttpServerOptions &options) {
+  return request.method == "OPTIONS" && !head.origin.empty() &&
+         !options.corsOrigins.empty();
+}
+
+static void answerPreflight(HttpExchange &exchange, const RequestHead &head,
                             const HttpServerOptions &options) {
-  if (exchange.request().method != "OPTIONS" || head.origin.empty() ||
-      options.corsOrigins.empty())
-    return false;
-  exchange.answer(
-      204, {}, {},
-      {{"Access-Control-Allow-Methods", "GET, POST"},
-       {"Access-Control-Allow-Headers", "Authorization, Content-Type"},
-       {"Access-Control-Max-Age", "600"}});
-  return true;
+  HttpHeaders headers;
+  if (allowedOrigin(head.origin, options.corsOrigins))
+    headers = {{"Access-Control-Allow-Methods", "GET, POST"},
+               {"Access-Control-Allow-Headers",
+                head.requestedHeaders.empty() ? "Authorization, Content-Type"
+                                              : head.requestedHeaders},
+               {"Access-Control-Max-Age", "600"}};
+  exchange.answer(204, {}, {}, std::move(headers));
+}
+
+/// Whether a page that somebody visits makes use of a server that only they can
+/// reach. Browsers send such requests without asking before, and any page can;
+/// a key is something that it does not have.
+static bool isForeign(const HttpRequest &request, const RequestHead &head,
+                      const HttpServerOptions &options) {
+  return options.apiKeys.empty() && request.method == "POST" &&
+         !head.origin.empty() && !isOwnOrigin(head.origin, head.host) &&
+         !allowedOrigin(head.origin, options.corsOrigins);
+}
+
+std::optional<Refusal>
+HttpServer::State::refusalOf(const HttpRequest &request,
+                             const RequestHead &head) const {
+  const HttpRoute *route = routes.find(request.method, request.path);
+  const bool needsKey = !options.apiKeys.empty() && (!route || route->needsKey);
+  if (needsKey && !hasValidKey(head.authorization, options.apiKeys))
+    return Refusal{{401,
+                    head.authorization.empty()
+                        ? "there is no API key; send the header "
+                          "'Authorization: Bearer KEY'"
+                        : "the API key is not valid",
+                    "invalid_api_key", ""},
+                   {}};
+  if (isForeign(request, head, options))
+    return Refusal{{403,
+                    "pages of this origin may not use the server; allow them "
+                    "with --cors-origin",
+                    "forbidden_origin", ""},
+                   {}};
+  if (!route) {
+    const std::string methods = routes.methods(request.path);
+    if (methods.empty())
+      return Refusal{{404, "there is no such path", "not_found", ""}, {}};
+    return Refusal{{405, "the path has other methods: " + methods,
+                    "method_not_allowed", ""},
+                   {{"Allow", methods}}};
+  }
+  if (draining && !route->answersWhileDraining)
+    return Refusal{{503, "the server is shutting down", "shutting_down", ""},
+                   {}};
+  return std::nullopt;
+}
+
+bool HttpServer::State::admits(const HttpRequest &request,
+                               const RequestHead &head) const {
+  return isPreflight(request, head, options) || !refusalOf(request, head);
 }
 
 void HttpServer::State::dispatch(const std::shared_ptr<HttpExchange> &exchange,
                                  const RequestHead &head) {
   const HttpRequest &request = exchange->request();
-  if (answerPreflight(*exchange, head, options))
-    return;
+  if (isPreflight(request, head, options))
+    return answerPreflight(*exchange, head, options);
+  if (std::optional<Refusal> refusal = refusalOf(request, head))
+    return answerError(*exchange, refusal->error, std::move(refusal->headers));
   const HttpRoute *route = routes.find(request.method, request.path);
-  const bool needsKey = !options.apiKeys.empty() && (!route || route->needsKey);
-  if (needsKey && !hasValidKey(head.authorization, options.apiKeys))
-    return answerError(*exchange, {401,
-                                   head.authorization.empty()
-                                       ? "there is no API key; send the header "
-                                         "'Authorization: Bearer KEY'"
-                                       : "the API key is not valid",
-                                   "invalid_api_key", ""});
-  if (!route) {
-    const std::string methods = routes.methods(request.path);
-    if (methods.empty())
-      return answerError(*exchange,
-                         {404, "there is no such path", "not_found", ""});
-    const ApiError error{405, "the path has other methods: " + methods,
-                         "method_not_allowed", ""};
-    return exchange->answer(405, "application/json", error.body(),
-                            {{"Allow", methods}});
-  }
-  if (draining && !route->answersWhileDraining)
-    return answerError(
-        *exchange, {503, "the server is shutting down", "shutting_down", ""});
   if (!route->takesLong)
     return route->handler(exchange);
   const bool isWaiting = workers.add([route, exchange] {
@@ -403,6 +486,10 @@ HttpServer::start(HttpServerOptions options, std::vector<HttpRoute> routes) {
 }
 
 int64_t HttpServer::port() const { return state->localPort; }
+void HttpServer::runOnWorker(std::function<void()> task) {
+  state->workers.addFirst(std::move(task));
+}
+size_t HttpServer::maxConnections() const { return state->maxConnections; }
 bool HttpServer::isDraining() const { return state->draining; }
 
 void HttpServer::catchSignals() {

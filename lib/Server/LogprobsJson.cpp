@@ -58,11 +58,13 @@ Json completionLogprobs(const Tokenizer *tokenizer,
 
 static Json chatLogprob(const Tokenizer *tokenizer, int32_t token,
                         float logprob) {
-  std::string name = nameOfToken(tokenizer, token);
-  std::vector<int64_t> bytes;
-  for (char c : name)
-    bytes.push_back(static_cast<unsigned char>(c));
-  return {{"token", std::move(name)},
+  Json bytes = nullptr;
+  if (tokenizer && tokenizer->hasToken(token)) {
+    bytes = Json::array();
+    for (char c : bytesOfToken(*tokenizer, token))
+      bytes.push_back(static_cast<unsigned char>(c));
+  }
+  return {{"token", nameOfToken(tokenizer, token)},
           {"logprob", finite(logprob)},
           {"bytes", std::move(bytes)}};
 }

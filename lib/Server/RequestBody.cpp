@@ -14,15 +14,17 @@
 
 namespace llmir::server {
 
-Expected<RequestBody> parseBody(std::string text) {
-  Expected<Json> json = parseJson(text, requestName);
-  if (!json)
-    return json.takeStatus();
-  if (!json->is_object())
+Expected<RequestBody> parseBody(std::string_view text) {
+  Expected<OrderedJson> object = parseOrderedJson(text, requestName);
+  if (!object)
+    return object.takeStatus();
+  if (!object->is_object())
     return Status(StatusCode::InvalidArgument,
                   std::string(requestName) + ": expected an object",
                   "send a JSON object");
-  return RequestBody{std::move(*json), std::move(text)};
+  RequestBody body{std::move(*object), {}};
+  body.json = body.ordered;
+  return body;
 }
 
 Request defaultsOf(const ServedModel &model) {
@@ -32,9 +34,27 @@ Request defaultsOf(const ServedModel &model) {
   return defaults;
 }
 
-Expected<StreamFields> readStream(const JsonReader &reader) {
+Status readFields(const JsonReader &reader, const Request &defaults,
+                  ServedModel &model, GenerationPlan &plan) {
+  // As in OpenAI's API and in vLLM; and no client goes before another.
+  constexpr RequestRules rules = {/*topLogprobs=*/20,
+                                  /*allowsPriorities=*/false};
+  LLMIR_ASSIGN_OR_RETURN(
+      plan.fields,
+      readGenerationFields(reader, defaults, model.prompts, rules));
+  LLMIR_ASSIGN_OR_RETURN(plan.cacheSalt, reader.stringOr("cache_salt", ""));
+  if (reader.has("cache_salt") && plan.cacheSalt.empty())
+    return reader.unexpected("cache_salt", "a text that is not empty");
+  return Status::ok();
+}
+
+Expected<StreamFields> readStream(const JsonReader &reader,
+                                  const Request &request) {
   StreamFields result;
   LLMIR_ASSIGN_OR_RETURN(result.streams, reader.booleanOr("stream", false));
+  if (result.streams && request.promptLogprobs)
+    return reader.unexpected("prompt_logprobs",
+                             "a request without \"stream\": true");
   if (!reader.has("stream_options"))
     return result;
   if (!result.streams)
@@ -46,6 +66,9 @@ Expected<StreamFields> readStream(const JsonReader &reader) {
       {"include_usage", "include_obfuscation", "continuous_usage_stats"}));
   LLMIR_ASSIGN_OR_RETURN(result.includesUsage,
                          options->booleanOr("include_usage", false));
+  if (options->has("continuous_usage_stats") &&
+      *options->find("continuous_usage_stats") != false)
+    return options->unexpected("continuous_usage_stats", "false");
   return result;
 }
 
@@ -130,8 +153,7 @@ Status planConversation(OrderedJson object, ServedModel &model,
     return hasTools.takeStatus();
   plan.isConversation = true;
   if (*hasTools) // The parser needs no order of keys.
-    plan.tools = Json::parse(object["tools"].dump(
-        -1, ' ', false, OrderedJson::error_handler_t::replace));
+    plan.tools = ChatTools(Json(object["tools"]));
   else
     object.erase("tools");
   Expected<std::string> text =

@@ -16,6 +16,8 @@ namespace llmir {
 /// Each is compared with every token that is generated.
 static constexpr size_t mostStops = 64, mostStopTokens = 1024,
                         mostBiases = 1024, mostBadWords = 1024;
+/// Bytes of all of them. What waits is kept for each continuation.
+static constexpr size_t mostStopBytes = 4096, mostBadWordBytes = 16384;
 
 static Status tooMany(const JsonReader &reader, const char *key, size_t count,
                       size_t most) {
@@ -57,22 +59,19 @@ static constexpr std::string_view generationKeys[] = {
     "skip_special_tokens"};
 
 /// Fields that do not change the result.
-static constexpr std::string_view harmlessKeys[] = {
-    "model",
-    "user",
-    "metadata",
-    "store",
-    "service_tier",
-    "safety_identifier",
-    "request_id",
-    "prompt_cache_key",
-    "custom_id",
-    "prompt_cache_retention",
-    "cache_prompt",
-    "return_tokens_as_token_ids",
-    "rid",
-    "parallel_tool_calls",
-    "kv_transfer_params"};
+static constexpr std::string_view harmlessKeys[] = {"model",
+                                                    "user",
+                                                    "metadata",
+                                                    "store",
+                                                    "service_tier",
+                                                    "safety_identifier",
+                                                    "request_id",
+                                                    "prompt_cache_key",
+                                                    "custom_id",
+                                                    "prompt_cache_retention",
+                                                    "cache_prompt",
+                                                    "rid",
+                                                    "kv_transfer_params"};
 
 namespace {
 /// A field of which only one value is supported: what its absence means.
@@ -95,6 +94,8 @@ static constexpr NeutralField neutralFields[] = {
     {"modalities", "[\"text\"]"},
     {"function_call", "\"none\""},
     {"mirostat", "0"},
+    {"parallel_tool_calls", "true"},
+    {"return_tokens_as_token_ids", "false"},
     {"no_stop_trim", "false"}};
 
 template <typename Array>
@@ -128,6 +129,12 @@ Status checkFields(const Json &object, const std::string &where,
 // How tokens are chosen, and when the text ends
 //===----------------------------------------------------------------------===//
 
+static Status tooLong(const JsonReader &reader, const char *key, size_t most) {
+  return reader.failure(StatusCode::OutOfRange, key, "is too long",
+                        "give at most " + std::to_string(most) +
+                            " bytes altogether");
+}
+
 /// `stop`: a text, or an array of texts.
 static Expected<std::vector<std::string>> readStops(const JsonReader &reader) {
   std::vector<std::string> stops;
@@ -137,9 +144,13 @@ static Expected<std::vector<std::string>> readStops(const JsonReader &reader) {
   const Json list = value->is_array() ? *value : Json::array({*value});
   if (list.size() > mostStops)
     return tooMany(reader, "stop", list.size(), mostStops);
+  size_t bytes = 0;
   for (const Json &element : list) {
     if (!element.is_string() || element.get_ref<const std::string &>().empty())
       return reader.unexpected("stop", "a text, or an array of texts");
+    bytes += element.get_ref<const std::string &>().size();
+    if (bytes > mostStopBytes)
+      return tooLong(reader, "stop", mostStopBytes);
     stops.push_back(element.get<std::string>());
   }
   return stops;
@@ -249,8 +260,11 @@ static Status readTokenLimits(const JsonReader &reader,
   if (reader.has("allowed_token_ids")) {
     LLMIR_ASSIGN_OR_RETURN(request.allowedTokens,
                            readIds(reader, "allowed_token_ids"));
-    if (request.allowedTokens.empty())
+    std::vector<int32_t> &allowed = request.allowedTokens;
+    if (allowed.empty())
       return reader.unexpected("allowed_token_ids", "at least one token id");
+    std::sort(allowed.begin(), allowed.end());
+    allowed.erase(std::unique(allowed.begin(), allowed.end()), allowed.end());
   }
   if (!reader.has("bad_words"))
     return Status::ok();
@@ -259,9 +273,13 @@ static Status readTokenLimits(const JsonReader &reader,
     return list.takeStatus();
   if ((*list)->size() > mostBadWords)
     return tooMany(reader, "bad_words", (*list)->size(), mostBadWords);
+  size_t bytes = 0;
   for (const Json &element : **list) {
     if (!element.is_string())
       return reader.unexpected("bad_words", "an array of texts");
+    bytes += element.get_ref<const std::string &>().size();
+    if (bytes > mostBadWordBytes)
+      return tooLong(reader, "bad_words", mostBadWordBytes);
     LLMIR_RETURN_IF_ERROR(addBadWord(reader,
                                      element.get_ref<const std::string &>(),
                                      model, request.badWords));
@@ -271,30 +289,30 @@ static Status readTokenLimits(const JsonReader &reader,
 
 /// `logprobs`, a number, or as in conversations a boolean with `top_logprobs`;
 /// and `prompt_logprobs`.
-static Status readLogprobs(const JsonReader &reader, Request &request) {
+static Status readLogprobs(const JsonReader &reader, int64_t most,
+                           Request &request) {
   const Json *value = reader.find("logprobs");
   if (value && !value->is_boolean()) {
     if (reader.has("top_logprobs"))
       return reader.unexpected("logprobs", "true beside top_logprobs");
     LLMIR_ASSIGN_OR_RETURN(request.logprobs,
-                           reader.integer("logprobs", 0, mostTopLogprobs));
+                           reader.integer("logprobs", 0, most));
   } else if (value && value->get<bool>()) {
-    LLMIR_ASSIGN_OR_RETURN(
-        request.logprobs,
-        reader.integerOr("top_logprobs", 0, 0, mostTopLogprobs));
+    LLMIR_ASSIGN_OR_RETURN(request.logprobs,
+                           reader.integerOr("top_logprobs", 0, 0, most));
   } else if (reader.has("top_logprobs")) {
     return reader.unexpected("top_logprobs", "\"logprobs\": true beside it");
   }
   if (reader.has("prompt_logprobs"))
-    LLMIR_ASSIGN_OR_RETURN(
-        request.promptLogprobs,
-        reader.integer("prompt_logprobs", 0, mostTopLogprobs));
+    LLMIR_ASSIGN_OR_RETURN(request.promptLogprobs,
+                           reader.integer("prompt_logprobs", 0, most));
   return Status::ok();
 }
 
 Expected<GenerationFields> readGenerationFields(const JsonReader &reader,
                                                 const Request &defaults,
-                                                const PromptModel &model) {
+                                                const PromptModel &model,
+                                                const RequestRules &rules) {
   GenerationFields fields;
   fields.request = defaults;
   Request &request = fields.request;
@@ -319,8 +337,10 @@ Expected<GenerationFields> readGenerationFields(const JsonReader &reader,
                    mostStopTokens);
   LLMIR_ASSIGN_OR_RETURN(request.priority,
                          reader.integerOr("priority", 0, -most, most));
+  if (request.priority != 0 && !rules.allowsPriorities)
+    return reader.unexpected("priority", "0: all clients are equal");
   LLMIR_RETURN_IF_ERROR(readTokenLimits(reader, model, request));
-  LLMIR_RETURN_IF_ERROR(readLogprobs(reader, request));
+  LLMIR_RETURN_IF_ERROR(readLogprobs(reader, rules.topLogprobs, request));
   LLMIR_ASSIGN_OR_RETURN(fields.stop, readStops(reader));
   if (!model.tokenizer && !fields.stop.empty())
     return reader.failure(StatusCode::InvalidArgument, "stop",
@@ -349,6 +369,17 @@ AnswerTextOptions answerTextOptions(const Tokenizer *tokenizer,
 // Prompts
 //===----------------------------------------------------------------------===//
 
+size_t maxPromptBytes(const Tokenizer &tokenizer, int64_t contextLength) {
+  size_t longest = 1;
+  for (int64_t id = 0; id < tokenizer.vocabSize(); ++id)
+    longest =
+        std::max(longest, tokenizer.tokenText(static_cast<int32_t>(id)).size());
+  const auto length = static_cast<size_t>(std::max<int64_t>(contextLength, 1));
+  return longest > std::numeric_limits<size_t>::max() / length
+             ? std::numeric_limits<size_t>::max()
+             : longest * length;
+}
+
 Expected<std::vector<int32_t>> encodePrompt(const std::string &text,
                                             bool addsSpecialTokens,
                                             const std::string &where,
@@ -357,6 +388,13 @@ Expected<std::vector<int32_t>> encodePrompt(const std::string &text,
     return Status(StatusCode::InvalidArgument,
                   where + ": the model has no tokenizer",
                   "give the prompt as an array of token ids");
+  // To encode a text may take longer than to generate one.
+  if (text.size() > model.maxPromptBytes)
+    return Status(StatusCode::OutOfRange,
+                  where + ": the prompt has " + std::to_string(text.size()) +
+                      " bytes, too many for the context, which takes at most " +
+                      std::to_string(model.maxPromptBytes),
+                  "shorten the prompt");
   EncodeOptions options;
   options.addSpecialTokens = addsSpecialTokens;
   auto ids = model.tokenizer->encode(text, options);
@@ -376,13 +414,10 @@ static Status checkParts(const OrderedJson &content, const std::string &where) {
         part.is_string() ||
         (part.is_object() && part.contains("text") && part["text"].is_string());
     if (!isText)
-      return Status(
-          StatusCode::InvalidArgument,
-          where + ": 'content' has " +
-              describeJson(Json::parse(part.dump(
-                  -1, ' ', false, OrderedJson::error_handler_t::replace))) +
-              "; only texts are supported",
-          "give {\"type\": \"text\", \"text\": …}");
+      return Status(StatusCode::InvalidArgument,
+                    where + ": 'content' has " + describeJson(Json(part)) +
+                        "; only texts are supported",
+                    "give {\"type\": \"text\", \"text\": …}");
   }
   return Status::ok();
 }

@@ -15,12 +15,12 @@ namespace {
 /// An entry of `output`: reasoning, a message, or a call.
 struct Item {
   enum class Kind { Reasoning, Message, Call };
+  /// Incomplete: a limit cut it off, or a call was withdrawn.
+  enum class Stage { Open, Complete, Incomplete };
   Kind kind = Kind::Message;
   std::string id, text; ///< Of a call, its arguments.
   std::string name, callId;
-  size_t call = 0;     ///< The index of a call.
-  bool isVoid = false; ///< A call that was withdrawn.
-  bool isComplete = false;
+  Stage stage = Stage::Open;
 };
 
 class ResponseFormat final : public AnswerFormat {
@@ -36,9 +36,9 @@ public:
 private:
   std::string event(const char *type, Json fields);
   Json response(const Answer &answer, const char *status) const;
-  Json itemJson(const Item &item, bool isComplete) const;
+  Json finalResponse(const Answer &answer) const;
   Item &open(Item::Kind kind, std::string &events);
-  std::string closeLast();
+  std::string closeLast(Item::Stage stage);
   std::string take(const ChatDelta &part);
   std::string takeText(Item::Kind kind, const std::string &text);
 
@@ -75,10 +75,14 @@ static Json partJson(const Item &item) {
           {"logprobs", Json::array()}};
 }
 
-Json ResponseFormat::itemJson(const Item &item, bool isComplete) const {
+static Json itemJson(const Item &item) {
+  const bool isOpen = item.stage == Item::Stage::Open;
   Json object = {{"id", item.id},
                  {"type", typeOf(item.kind)},
-                 {"status", isComplete ? "completed" : "in_progress"}};
+                 {"status", isOpen ? "in_progress"
+                            : item.stage == Item::Stage::Complete
+                                ? "completed"
+                                : "incomplete"}};
   switch (item.kind) {
   case Item::Kind::Reasoning:
     object["summary"] = Json::array();
@@ -91,10 +95,10 @@ Json ResponseFormat::itemJson(const Item &item, bool isComplete) const {
   case Item::Kind::Call:
     object["name"] = item.name;
     object["call_id"] = item.callId;
-    object["arguments"] = isComplete ? item.text : "";
+    object["arguments"] = isOpen ? "" : item.text;
     return object;
   }
-  if (isComplete)
+  if (!isOpen)
     object["content"].push_back(partJson(item));
   return object;
 }
@@ -116,8 +120,8 @@ Json ResponseFormat::response(const Answer &answer, const char *status) const {
   object["usage"] = nullptr;
   object["output"] = Json::array();
   for (const Item &item : items)
-    if (item.isComplete)
-      object["output"].push_back(itemJson(item, /*isComplete=*/true));
+    if (item.stage != Item::Stage::Open)
+      object["output"].push_back(itemJson(item));
   return object;
 }
 
@@ -126,12 +130,28 @@ static Json usageJson(const Answer &answer) {
       {"input_tokens", answer.promptTokens()},
       {"input_tokens_details", {{"cached_tokens", answer.allCachedTokens()}}},
       {"output_tokens", answer.generatedTokens()},
-      {"output_tokens_details", {{"reasoning_tokens", 0}}},
+      {"output_tokens_details",
+       {{"reasoning_tokens", answer.reasoningTokens()}}},
       {"total_tokens", answer.promptTokens() + answer.generatedTokens()}};
 }
 
 static bool isIncomplete(const Answer &answer) {
   return answer.choices.front().finish == FinishReason::Length;
+}
+
+/// How an item ends that the answer's end ends.
+static Item::Stage lastStage(const Answer &answer) {
+  return isIncomplete(answer) ? Item::Stage::Incomplete : Item::Stage::Complete;
+}
+
+/// With the items that have ended.
+Json ResponseFormat::finalResponse(const Answer &answer) const {
+  Json object =
+      response(answer, isIncomplete(answer) ? "incomplete" : "completed");
+  if (isIncomplete(answer))
+    object["incomplete_details"] = {{"reason", "max_output_tokens"}};
+  object["usage"] = usageJson(answer);
+  return object;
 }
 
 Json ResponseFormat::whole(const Answer &answer) {
@@ -148,13 +168,10 @@ Json ResponseFormat::whole(const Answer &answer) {
     item.text = call.arguments;
   }
   for (Item &item : items)
-    item.isComplete = true;
-  Json object =
-      response(answer, isIncomplete(answer) ? "incomplete" : "completed");
-  if (isIncomplete(answer))
-    object["incomplete_details"] = {{"reason", "max_output_tokens"}};
-  object["usage"] = usageJson(answer);
-  return object;
+    item.stage = Item::Stage::Complete;
+  if (chat.calls.empty() || !chat.calls.back().isComplete)
+    items.back().stage = lastStage(answer);
+  return finalResponse(answer);
 }
 
 //===----------------------------------------------------------------------===//
@@ -168,11 +185,11 @@ std::string ResponseFormat::event(const char *type, Json fields) {
 }
 
 /// Ends the last item, if it is open.
-std::string ResponseFormat::closeLast() {
-  if (items.empty() || items.back().isComplete || items.back().isVoid)
+std::string ResponseFormat::closeLast(Item::Stage stage) {
+  if (items.empty() || items.back().stage != Item::Stage::Open)
     return {};
   Item &item = items.back();
-  item.isComplete = true;
+  item.stage = stage;
   const Json place = {{"item_id", item.id}, {"output_index", items.size() - 1}};
   std::string events;
   if (item.kind == Item::Kind::Call) {
@@ -195,14 +212,14 @@ std::string ResponseFormat::closeLast() {
     fields["part"] = partJson(item);
     events += event("response.content_part.done", fields);
   }
-  return events + event("response.output_item.done",
-                        {{"output_index", items.size() - 1},
-                         {"item", itemJson(item, /*isComplete=*/true)}});
+  return events +
+         event("response.output_item.done",
+               {{"output_index", items.size() - 1}, {"item", itemJson(item)}});
 }
 
 /// Ends the last item and begins one; a call's start is told by the caller.
 Item &ResponseFormat::open(Item::Kind kind, std::string &events) {
-  events += closeLast();
+  events += closeLast(Item::Stage::Complete);
   Item &item = items.emplace_back();
   item.kind = kind;
   item.id = (kind == Item::Kind::Reasoning ? "rs_"
@@ -211,9 +228,9 @@ Item &ResponseFormat::open(Item::Kind kind, std::string &events) {
             randomId();
   if (kind == Item::Kind::Call)
     return item;
-  events += event("response.output_item.added",
-                  {{"output_index", items.size() - 1},
-                   {"item", itemJson(item, /*isComplete=*/false)}});
+  events +=
+      event("response.output_item.added",
+            {{"output_index", items.size() - 1}, {"item", itemJson(item)}});
   events +=
       event("response.content_part.added", {{"item_id", item.id},
                                             {"output_index", items.size() - 1},
@@ -224,7 +241,8 @@ Item &ResponseFormat::open(Item::Kind kind, std::string &events) {
 
 std::string ResponseFormat::takeText(Item::Kind kind, const std::string &text) {
   std::string events;
-  if (items.empty() || items.back().kind != kind || items.back().isComplete)
+  if (items.empty() || items.back().kind != kind ||
+      items.back().stage != Item::Stage::Open)
     open(kind, events);
   Item &item = items.back();
   item.text += text;
@@ -251,10 +269,9 @@ std::string ResponseFormat::take(const ChatDelta &part) {
     Item &item = open(Item::Kind::Call, events);
     item.name = part.name;
     item.callId = part.id;
-    item.call = part.index;
     return events + event("response.output_item.added",
                           {{"output_index", items.size() - 1},
-                           {"item", itemJson(item, /*isComplete=*/false)}});
+                           {"item", itemJson(item)}});
   }
   case ChatDelta::Kind::CallArguments:
     items.back().text += part.text;
@@ -263,10 +280,10 @@ std::string ResponseFormat::take(const ChatDelta &part) {
                   {"output_index", items.size() - 1},
                   {"delta", part.text}});
   case ChatDelta::Kind::CallEnd:
-    return closeLast();
+    return closeLast(Item::Stage::Complete);
   case ChatDelta::Kind::CallWithdrawn:
-    items.back().isVoid = true;
-    return takeText(Item::Kind::Message, part.text);
+    events = closeLast(Item::Stage::Incomplete);
+    return events + takeText(Item::Kind::Message, part.text);
   }
   return events;
 }
@@ -288,15 +305,10 @@ std::string ResponseFormat::last(const Answer &answer) {
   std::string events;
   if (items.empty())
     open(Item::Kind::Message, events);
-  events += closeLast();
-  Json object =
-      response(answer, isIncomplete(answer) ? "incomplete" : "completed");
-  if (isIncomplete(answer))
-    object["incomplete_details"] = {{"reason", "max_output_tokens"}};
-  object["usage"] = usageJson(answer);
+  events += closeLast(lastStage(answer));
   return events + event(isIncomplete(answer) ? "response.incomplete"
                                              : "response.completed",
-                        {{"response", object}});
+                        {{"response", finalResponse(answer)}});
 }
 
 std::string ResponseFormat::failure(const Answer &answer,

@@ -21,8 +21,7 @@ static Status refuse(const std::string &what, const std::string &advice) {
 }
 
 static std::string describe(const OrderedJson &value) {
-  return describeJson(Json::parse(
-      value.dump(-1, ' ', false, OrderedJson::error_handler_t::replace)));
+  return describeJson(Json(value));
 }
 
 /// A message, a call of a tool, or its result, as the messages of
@@ -147,19 +146,16 @@ static Status checkDefaults(const JsonReader &reader) {
   return Status::ok();
 }
 
-Expected<GenerationPlan> readResponse(const RequestBody &body,
-                                      ServedModel &model) {
+Expected<GenerationPlan> readResponse(RequestBody &body, ServedModel &model) {
   const JsonReader reader = body.reader();
-  LLMIR_RETURN_IF_ERROR(
-      checkFields(body.json, requestName,
-                  {"input", "instructions", "max_output_tokens", "tools",
-                   "tool_choice", "reasoning", "text", "truncation",
-                   "background", "include", "stream", "chat_template_kwargs"}));
+  LLMIR_RETURN_IF_ERROR(checkFields(
+      body.json, requestName,
+      {"input", "instructions", "max_output_tokens", "tools", "tool_choice",
+       "reasoning", "text", "truncation", "background", "include", "stream",
+       "chat_template_kwargs", "cache_salt"}));
   LLMIR_RETURN_IF_ERROR(checkDefaults(reader));
   GenerationPlan plan;
-  LLMIR_ASSIGN_OR_RETURN(
-      plan.fields,
-      readGenerationFields(reader, defaultsOf(model), model.prompts));
+  LLMIR_RETURN_IF_ERROR(readFields(reader, defaultsOf(model), model, plan));
   Request &request = plan.fields.request;
   LLMIR_ASSIGN_OR_RETURN(request.maxTokens,
                          reader.integerOr("max_output_tokens",
@@ -169,10 +165,7 @@ Expected<GenerationPlan> readResponse(const RequestBody &body,
     return reader.unexpected("logprobs", "no value here: use "
                                          "/v1/chat/completions");
   LLMIR_ASSIGN_OR_RETURN(plan.streams, reader.booleanOr("stream", false));
-  Expected<OrderedJson> object = parseOrderedJson(body.text, requestName);
-  if (!object)
-    return object.takeStatus();
-  Expected<OrderedJson> conversation = asConversation(std::move(*object));
+  Expected<OrderedJson> conversation = asConversation(std::move(body.ordered));
   if (!conversation)
     return conversation.takeStatus();
   LLMIR_RETURN_IF_ERROR(

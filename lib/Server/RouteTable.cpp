@@ -14,11 +14,20 @@ namespace llmir {
 RouteTable::RouteTable(std::vector<HttpRoute> routes)
     : routes(std::move(routes)) {}
 
+/// Whether a path is one of a route, whose '*' is at least one character.
+static bool matches(const HttpRoute &route, std::string_view path) {
+  std::string_view own = route.path;
+  if (own.empty() || own.back() != '*')
+    return path == own;
+  own.remove_suffix(1);
+  return path.size() > own.size() && path.substr(0, own.size()) == own;
+}
+
 const HttpRoute *RouteTable::find(std::string_view method,
                                   std::string_view path) const {
   const std::string_view wanted = method == "HEAD" ? "GET" : method;
   for (const HttpRoute &route : routes)
-    if (route.method == wanted && route.path == path)
+    if (route.method == wanted && matches(route, path))
       return &route;
   return nullptr;
 }
@@ -26,7 +35,7 @@ const HttpRoute *RouteTable::find(std::string_view method,
 std::string RouteTable::methods(std::string_view path) const {
   std::string result;
   for (const HttpRoute &route : routes)
-    if (route.path == path)
+    if (matches(route, path))
       result += (result.empty() ? "" : ", ") + route.method +
                 (route.method == "GET" ? ", HEAD" : "");
   return result;

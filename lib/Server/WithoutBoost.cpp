@@ -28,6 +28,8 @@ HttpServer::start(HttpServerOptions, std::vector<HttpRoute>) {
 }
 
 int64_t HttpServer::port() const { return 0; }
+void HttpServer::runOnWorker(std::function<void()> task) { task(); }
+size_t HttpServer::maxConnections() const { return 0; }
 bool HttpServer::isDraining() const { return false; }
 void HttpServer::catchSignals() {}
 void HttpServer::waitForSignal() {}

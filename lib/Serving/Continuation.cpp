@@ -31,9 +31,6 @@ Continuation::Continuation(std::shared_ptr<const AcceptedRequest> request,
     for (int64_t end : modelEnds)
       ends.push_back(static_cast<int32_t>(end));
   std::sort(ends.begin(), ends.end());
-  allowed = accepted->request.allowedTokens;
-  std::sort(allowed.begin(), allowed.end());
-  allowed.erase(std::unique(allowed.begin(), allowed.end()), allowed.end());
 }
 
 int64_t Continuation::firstRow() const {
@@ -100,6 +97,7 @@ std::vector<int32_t> Continuation::forbiddenTokens() const {
 Status Continuation::addToken(Span<const float> logits, int64_t contextLength) {
   const bool mayEnd = generatedTokens() >= request().minTokens;
   const std::vector<int32_t> forbidden = forbiddenTokens();
+  const std::vector<int32_t> &allowed = request().allowedTokens;
   const int32_t token = sampler.sample(logits, {forbidden, allowed});
   const bool isForbidden =
       std::find(forbidden.begin(), forbidden.end(), token) != forbidden.end();

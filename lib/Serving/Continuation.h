@@ -22,7 +22,7 @@
 
 namespace llmir {
 
-/// A request that was accepted.
+/// A request that was accepted. Its allowed tokens ascend.
 struct AcceptedRequest {
   RequestId id = 0;
   Request request;
@@ -81,8 +81,7 @@ struct Continuation {
   int64_t sharedTokens = 0;            ///< Offered to other sequences.
   std::optional<int64_t> cachedTokens; ///< Of the prompt, at the first start.
   std::optional<std::chrono::steady_clock::time_point> startTime;
-  std::vector<int32_t> ends;    ///< Tokens that end it; ascending.
-  std::vector<int32_t> allowed; ///< If not empty; ascending.
+  std::vector<int32_t> ends; ///< Tokens that end it; ascending.
   Sampler sampler;
   std::optional<FinishReason> end; ///< Set by takeLogits().
   TokenLogprobs lastLogprobs;      ///< Of the last token, if requested.

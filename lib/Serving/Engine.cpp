@@ -167,6 +167,7 @@ Engine::create(std::unique_ptr<Executor> executor,
                              std::to_string(options.promptTokensBesideDecoding),
                          "give numbers from 0");
   auto state = std::make_unique<State>(std::move(executor), options);
+  state->publishedUses = state->executor->cache().blockUses();
   LLMIR_RETURN_IF_ERROR(state->startThread());
   return std::unique_ptr<Engine>(new Engine(std::move(state)));
 }
@@ -204,6 +205,10 @@ Expected<RequestId> Engine::submit(Request request, RequestCallback callback) {
   if (!callback)
     return refuseRequest("the request has no callback", "give a function");
   LLMIR_RETURN_IF_ERROR(state->checkRequest(request));
+  std::vector<int32_t> &allowed = request.allowedTokens;
+  std::sort(allowed.begin(), allowed.end());
+  allowed.erase(std::unique(allowed.begin(), allowed.end()), allowed.end());
+  allowed.shrink_to_fit(); // A client may have repeated a few many times.
   auto accepted = std::make_shared<AcceptedRequest>();
   RequestId id = 0;
   {
@@ -219,6 +224,15 @@ Expected<RequestId> Engine::submit(Request request, RequestCallback callback) {
   }
   state->wakesThread.notify_one();
   return id;
+}
+
+Status Engine::check(const Request &request) const {
+  return state->checkRequest(request);
+}
+
+bool Engine::acceptsRequests() const {
+  std::lock_guard<std::mutex> lock(state->mutex);
+  return !state->isClosed;
 }
 
 void Engine::cancel(RequestId request, std::optional<int64_t> index) {
@@ -245,13 +259,16 @@ EngineStatistics Engine::statistics() const {
   return state->published;
 }
 
+/// A step for many prompts takes seconds.
+static constexpr std::chrono::milliseconds longestObservation(250);
+
 std::vector<int32_t> Engine::blockUses() const {
   std::unique_lock<std::mutex> lock(state->mutex);
   ++state->observers;
   const int64_t before = state->publications;
   state->wakesThread.notify_one();
-  state->wakesObservers.wait(lock,
-                             [&] { return state->publications != before; });
+  state->wakesObservers.wait_for(lock, longestObservation,
+                                 [&] { return state->publications != before; });
   return state->publishedUses;
 }
 

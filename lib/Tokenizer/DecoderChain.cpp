@@ -192,6 +192,8 @@ void DecoderChain::run(size_t stage, std::string_view token, std::string &out) {
                needsSpace ? " " + std::string(token) : std::string(token), out);
   }
   case DecoderStep::ByteLevel: {
+    if (options.keepsBytes)
+      return run(stage + 1, byteLevelBytes(token), out);
     std::string text;
     state.repair.feed(byteLevelBytes(token), text);
     return text.empty() ? void() : run(stage + 1, text, out);
@@ -253,6 +255,8 @@ void DecoderChain::runByteFallback(size_t stage, std::string_view token,
     endByteRow(stage, out);
     return run(stage + 1, token, out);
   }
+  if (options.keepsBytes)
+    return run(stage + 1, std::string(1, static_cast<char>(byte)), out);
   if (options.wholeByteRows) {
     state.row += static_cast<char>(byte);
     return;

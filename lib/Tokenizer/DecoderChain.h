@@ -34,6 +34,9 @@ struct DecoderChainOptions {
   bool wholeByteRows = false;
   /// The text continues an earlier one: strip nothing at the start.
   bool continuesText = false;
+  /// Keep bytes that are no characters, instead of holding back those that
+  /// begin one and replacing others. The stages after them see these bytes.
+  bool keepsBytes = false;
 };
 
 class DecoderChain {

@@ -48,4 +48,16 @@ std::string StreamDecoder::flush() {
   return text;
 }
 
+std::string bytesOfToken(const Tokenizer &tokenizer, int32_t id) {
+  std::string bytes;
+  if (!tokenizer.hasToken(id))
+    return bytes;
+  DecoderChainOptions options;
+  options.continuesText = options.keepsBytes = true;
+  DecoderChain chain(tokenizer.impl().spec.decoders, options);
+  chain.feed(tokenizer.impl().decodedText(id), bytes);
+  chain.finish(bytes);
+  return bytes;
+}
+
 } // namespace llmir

@@ -36,7 +36,8 @@ inline ChatAnswer parsePieces(const OutputCase &setting, std::string_view text,
       ChatOutputFormat::choose("", setting.toolParser, setting.reasoningParser);
   EXPECT_TRUE(bool(format));
   ChatOutputParser parser(*format, setting.prompt,
-                          setting.tools.is_null() ? nullptr : &setting.tools);
+                          setting.tools.is_null() ? ChatTools()
+                                                  : ChatTools(setting.tools));
   ChatAnswer answer;
   auto take = [&](const std::vector<ChatDelta> &deltas) {
     for (const ChatDelta &delta : deltas) {

@@ -98,7 +98,7 @@ TEST(ReasoningTest, WithCalls) {
 TEST(ReasoningTest, HoldsBackLittle) {
   auto format = ChatOutputFormat::choose("", "hermes", "qwen3");
   const Json tools = Json::array();
-  ChatOutputParser parser(*format, "", &tools);
+  ChatOutputParser parser(*format, "", ChatTools(tools));
   EXPECT_EQ(parser.feed("a <to").at(0).text, "a ");
   EXPECT_TRUE(parser.feed("ol").empty());
   EXPECT_EQ(parser.feed("s> é\xe2\x82").at(0).text, "<tools> é");

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "OutputChecks.h"
+#include "ProcessorTime.h"
 
 #include <set>
 
@@ -376,7 +377,7 @@ TEST(ToolCallsTest, NoTools) {
 // Arguments come while they are written.
 TEST(ToolCallsTest, ArgumentsStream) {
   auto format = ChatOutputFormat::choose("", "qwen3_coder", "none");
-  ChatOutputParser parser(*format, "", &tools());
+  ChatOutputParser parser(*format, "", ChatTools(tools()));
   auto deltas = parser.feed("<tool_call>\n<function=get_weather>\n"
                             "<parameter=city>\nNew Y");
   ASSERT_EQ(deltas.size(), 2u);
@@ -390,6 +391,65 @@ TEST(ToolCallsTest, ArgumentsStream) {
   EXPECT_EQ(deltas[0].kind, ChatDelta::Kind::CallWithdrawn);
   EXPECT_EQ(deltas[0].text, "<tool_call>\n<function=get_weather>\n"
                             "<parameter=city>\nNew Yor");
+}
+
+// A limit of tokens may end an answer within a call, of which the client knows.
+TEST(ToolCallsTest, CallsThatAreCutOffStay) {
+  auto format = ChatOutputFormat::choose("", "qwen3_coder", "none");
+  auto parse = [&](const char *text) {
+    ChatOutputParser parser(*format, "", ChatTools(tools()));
+    ChatAnswer answer;
+    for (const ChatDelta &delta : parser.feed(text))
+      answer.append(delta);
+    for (const ChatDelta &delta : parser.finish(/*isCutOff=*/true))
+      answer.append(delta);
+    return answer;
+  };
+  ChatAnswer answer = parse("I look. <tool_call>\n<function=get_weather>\n"
+                            "<parameter=city>\nNew Yor");
+  ASSERT_EQ(answer.calls.size(), 1u);
+  EXPECT_EQ(answer.calls[0].arguments, "{\"city\": \"New Yor");
+  EXPECT_FALSE(answer.calls[0].isComplete);
+  EXPECT_EQ(answer.content.find("<tool_call>"), std::string::npos);
+  // Before its name, there is no call.
+  answer = parse("<tool_call>\n<function=get_w");
+  EXPECT_TRUE(answer.calls.empty());
+  EXPECT_EQ(answer.content, "<tool_call>\n<function=get_w");
+}
+
+/// The arguments of a call with "a" = "5", by a schema for it.
+static std::string argumentsFor(const Json &a, const Json &definitions) {
+  const Json tools = Json::array({{{"type", "function"},
+                                   {"function",
+                                    {{"name", "f"},
+                                     {"parameters",
+                                      {{"type", "object"},
+                                       {"properties", {{"a", a}}},
+                                       {"$defs", definitions}}}}}}});
+  auto format = ChatOutputFormat::choose("", "qwen3_coder", "none");
+  ChatOutputParser parser(*format, "", ChatTools(tools));
+  ChatAnswer answer;
+  for (const ChatDelta &delta :
+       parser.feed("<tool_call>\n<function=f>\n<parameter=a>\n5\n</parameter>\n"
+                   "</function>\n</tool_call>"))
+    answer.append(delta);
+  return answer.calls.empty() ? "" : answer.calls[0].arguments;
+}
+
+// Clients send schemas, and the engine waits while they are read.
+TEST(ToolCallsTest, SchemasAreLimited) {
+  const Json text = {{"type", "string"}};
+  auto choices = [](size_t count, const Json &schema) {
+    return Json{{"anyOf", std::vector<Json>(count, schema)}};
+  };
+  EXPECT_EQ(argumentsFor(choices(1000, text), {}), "{\"a\": \"5\"}");
+  EXPECT_EQ(argumentsFor(choices(5000, text), {}), "{\"a\": 5}");
+  // Each reference to x has 40 of them, to a depth of 4.
+  const Json reference = {{"$ref", "#/$defs/x"}};
+  const double start = test::cpuSeconds();
+  EXPECT_EQ(argumentsFor(reference, {{"x", choices(40, reference)}}),
+            "{\"a\": 5}");
+  EXPECT_LT(test::cpuSeconds() - start, test::timeLimit);
 }
 
 TEST(ToolCallsTest, NestingIsLimited) {

@@ -42,7 +42,7 @@ static ChatAnswer parse(const ChatOutputFormat &format, std::string_view text,
       {"name": "f", "parameters": {"type": "object", "properties":
       {"a": {"type": "string"}, "b": {"type": "integer"},
        "c": {"type": "object"}}}}}])");
-  ChatOutputParser parser(format, "", &tools);
+  ChatOutputParser parser(format, "", ChatTools(tools));
   ChatAnswer answer;
   std::minstd_rand random(most);
   const bool isUtf8 = isValidUtf8(text);

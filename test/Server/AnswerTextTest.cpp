@@ -41,7 +41,8 @@ static const Tokenizer &tokenizer() {
 /// Feeds the bytes of a text as tokens, one by one.
 static Pieces feed(const std::string &text, AnswerTextOptions options) {
   options.continuesText = true;
-  AnswerText answer(&tokenizer(), options);
+  AnswerText answer(&tokenizer(),
+                    std::make_shared<const AnswerTextOptions>(options));
   Pieces pieces;
   for (char c : text) { // The tokenizer has a token for each byte.
     pieces.list.push_back(answer.add(static_cast<unsigned char>(c)));
@@ -104,20 +105,21 @@ TEST(AnswerText, NeverDependsOnWhereTokensEnd) {
 }
 
 TEST(AnswerText, HasNoTextWithoutATokenizer) {
-  AnswerText answer(nullptr, {});
+  AnswerText answer(nullptr, nullptr);
   EXPECT_EQ(answer.add(3), "");
   EXPECT_EQ(answer.finish(), "");
 }
 
 TEST(AnswerText, OmitsSpecialTokensUnlessTheyAreKept) {
   const int32_t end = *tokenizer().tokenId("<|end|>");
-  AnswerText without(&tokenizer(), {});
+  AnswerText without(&tokenizer(), std::make_shared<const AnswerTextOptions>());
   EXPECT_EQ(without.add(end), "");
   AnswerTextOptions options;
   options.keepsSpecialToken = [](std::string_view text) {
     return text == "<|end|>";
   };
-  AnswerText with(&tokenizer(), options);
+  AnswerText with(&tokenizer(),
+                  std::make_shared<const AnswerTextOptions>(options));
   EXPECT_EQ(with.add(end), "<|end|>");
   EXPECT_EQ(with.add(end, /*isEnd=*/true), "");
 }

@@ -27,8 +27,7 @@ using Kind = ChatDelta::Kind;
 /// A conversation's answer, as the engine's updates would give it.
 class Conversation {
 public:
-  Conversation(Expected<GenerationPlan> (*read)(const RequestBody &,
-                                                ServedModel &),
+  Conversation(Expected<GenerationPlan> (*read)(RequestBody &, ServedModel &),
                const std::string &request) {
     ModelTemplates templates;
     templates.set("default", "{{ messages[0].content }}");
@@ -44,25 +43,28 @@ public:
     answer.prompts = plan.prompts;
     answer.promptLogprobs.resize(1);
     answer.cachedTokens = {0};
-    answer.choices.emplace_back(nullptr, AnswerTextOptions(), 0);
+    answer.choices.emplace_back(nullptr, nullptr, 0);
+    answer.choices[0].reasoningTokens = 3;
   }
 
   /// The events of a stream of these parts.
-  std::string stream(const std::vector<ChatDelta> &parts) {
+  std::string stream(const std::vector<ChatDelta> &parts,
+                     FinishReason finish = FinishReason::Stop) {
     std::string text = plan.format->first(answer);
     for (const ChatDelta &part : parts) {
       answer.choices[0].answer.append(part);
       text += plan.format->delta(answer, {answer.choices[0], {part}, 0});
     }
-    answer.choices[0].finish = FinishReason::Stop;
+    answer.choices[0].finish = finish;
     text += plan.format->delta(answer, {answer.choices[0], {}, 0});
     return text + plan.format->last(answer);
   }
 
-  Json whole(const std::vector<ChatDelta> &parts) {
+  Json whole(const std::vector<ChatDelta> &parts,
+             FinishReason finish = FinishReason::Stop) {
     for (const ChatDelta &part : parts)
       answer.choices[0].answer.append(part);
-    answer.choices[0].finish = FinishReason::Stop;
+    answer.choices[0].finish = finish;
     return plan.format->whole(answer);
   }
 
@@ -207,8 +209,95 @@ TEST(ChatFormat, StreamsResponsesAsItems) {
 }
 
 TEST(ChatFormat, PassesToolsOnlyIfTheyMayBeCalled) {
-  EXPECT_FALSE(Conversation(readChat, chatRequest).plan.tools.is_null());
+  EXPECT_TRUE(bool(Conversation(readChat, chatRequest).plan.tools));
   std::string none = chatRequest;
   none.insert(1, "\"tool_choice\": \"none\", ");
-  EXPECT_TRUE(Conversation(readChat, none).plan.tools.is_null());
+  EXPECT_FALSE(bool(Conversation(readChat, none).plan.tools));
+}
+
+static std::vector<ChatDelta> partOfACall() {
+  return {{Kind::CallStart, "", 0, "f", "call_1"},
+          {Kind::CallArguments, "{\"x\":", 0, "", ""}};
+}
+
+TEST(ChatFormat, CallsThatAreCutOffStay) {
+  const Json choice =
+      Conversation(readChat, chatRequest)
+          .whole(partOfACall(), FinishReason::Length)["choices"][0];
+  EXPECT_EQ(choice["finish_reason"], "length");
+  EXPECT_EQ(choice["message"]["tool_calls"][0]["function"]["arguments"],
+            "{\"x\":");
+  const std::vector<Json> events =
+      eventsOf(Conversation(readChat, chatRequest)
+                   .stream(partOfACall(), FinishReason::Length));
+  EXPECT_EQ(events.back()["choices"][0]["finish_reason"], "length");
+}
+
+TEST(ChatFormat, CountsTokensOfReasoning) {
+  EXPECT_EQ(
+      Conversation(readChat, chatRequest)
+          .whole({})["usage"]["completion_tokens_details"]["reasoning_tokens"],
+      3);
+  EXPECT_EQ(
+      Conversation(readResponse, responseRequest)
+          .whole({})["usage"]["output_tokens_details"]["reasoning_tokens"],
+      3);
+}
+
+TEST(ChatFormat, ItemsThatAreCutOffAreIncomplete) {
+  const std::vector<ChatDelta> text = {{Kind::Reasoning, "hm", 0, "", ""},
+                                       {Kind::Content, "I ", 0, "", ""}};
+  for (const std::vector<ChatDelta> &parts : {text, partOfACall()}) {
+    const Json whole = Conversation(readResponse, responseRequest)
+                           .whole(parts, FinishReason::Length);
+    const Json last = eventsOf(Conversation(readResponse, responseRequest)
+                                   .stream(parts, FinishReason::Length))
+                          .back()["response"];
+    for (const Json &response : {whole, last}) {
+      EXPECT_EQ(response["status"], "incomplete");
+      EXPECT_EQ(response["output"].back()["status"], "incomplete");
+      if (response["output"].size() > 1) {
+        EXPECT_EQ(response["output"][0]["status"], "completed");
+      }
+    }
+  }
+}
+
+// Clients find items by their index, so that a void one has to stay.
+TEST(ChatFormat, WithdrawnCallsAreIncompleteItems) {
+  std::vector<ChatDelta> parts = partOfACall();
+  parts.push_back({Kind::CallWithdrawn, "<call>{\"x\":", 0, "", ""});
+  const std::vector<Json> events =
+      eventsOf(Conversation(readResponse, responseRequest).stream(parts));
+  std::vector<std::string> done;
+  for (const Json &event : events)
+    if (event["type"] == "response.output_item.done") {
+      EXPECT_EQ(event["output_index"], done.size());
+      done.push_back(event["item"]["type"]);
+      EXPECT_EQ(event["item"],
+                events.back()["response"]["output"][done.size() - 1]);
+    }
+  EXPECT_EQ(done, (std::vector<std::string>{"function_call", "message"}));
+  EXPECT_EQ(events.back()["response"]["output"][0]["status"], "incomplete");
+}
+
+TEST(ChatFormat, RefusesWhatItWouldIgnore) {
+  ServedModel model;
+  const auto refusal = [&](const std::string &more) {
+    Expected<RequestBody> body =
+        parseBody(R"({"prompt": [1], "stream": true, )" + more + "}");
+    EXPECT_TRUE(body) << more;
+    return readCompletion(*body, model).status().message();
+  };
+  EXPECT_EQ(refusal(R"("stream_options": {"continuous_usage_stats": false},
+                       "cache_salt": "a")"),
+            "");
+  for (const char *more :
+       {R"("stream_options": {"continuous_usage_stats": true})",
+        R"("prompt_logprobs": 1)", R"("priority": -1)", R"("cache_salt": "")",
+        R"("logprobs": 21)"}) {
+    const std::string field = std::string(more).substr(1, 6);
+    EXPECT_NE(refusal(more).find("'" + field), std::string::npos)
+        << refusal(more);
+  }
 }

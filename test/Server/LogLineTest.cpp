@@ -48,6 +48,13 @@ TEST(LogLine, ErrorsHaveOpenAIsForm) {
   const Json json = error.toJson()["error"];
   EXPECT_EQ(json["param"], "n");
   EXPECT_EQ(json["type"], "invalid_request_error");
+  const auto paramOf = [](const char *message) {
+    return ApiError::of(Status(StatusCode::InvalidArgument, message)).param;
+  };
+  EXPECT_EQ(paramOf("request: sampling_params: 'n' is 0"), "n");
+  // The first word in quotation marks need not be a field.
+  EXPECT_EQ(paramOf("token id 7 is not 'right'"), "");
+  EXPECT_EQ(paramOf("request: there is no 'name' in 'n'"), "");
   EXPECT_EQ(ApiError::of(Status(StatusCode::ResourceExhausted, "full")).status,
             429);
   EXPECT_EQ(ApiError::of(Status(StatusCode::Internal, "a bug")).status, 500);

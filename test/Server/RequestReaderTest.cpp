@@ -67,12 +67,45 @@ TEST(RequestReader, RefusesFieldsThatWouldChangeTheResult) {
        std::vector<Json>{{{"best_of", 2}},
                          {{"echo", true}},
                          {{"unknown", 1}},
+                         {{"parallel_tool_calls", false}},
+                         {{"return_tokens_as_token_ids", true}},
                          {{"response_format", {{"type", "json_object"}}}}}) {
     const Status status = check(json);
     EXPECT_FALSE(status) << json;
     EXPECT_NE(status.message().find("'" + json.begin().key() + "'"),
               std::string::npos)
         << status.message();
+  }
+}
+
+TEST(RequestReader, ServersAllowLess) {
+  const RequestRules rules = {/*topLogprobs=*/20, /*allowsPriorities=*/false};
+  const auto check = [&](const Json &json, const RequestRules &given) {
+    return bool(
+        readGenerationFields(JsonReader(json, "request"), {}, {}, given));
+  };
+  for (const Json &json :
+       std::vector<Json>{{{"logprobs", 21}},
+                         {{"logprobs", true}, {"top_logprobs", 21}},
+                         {{"prompt_logprobs", 21}},
+                         {{"priority", -1}}}) {
+    EXPECT_FALSE(check(json, rules)) << json;
+    EXPECT_TRUE(check(json, {})) << json;
+  }
+  EXPECT_TRUE(check({{"logprobs", 20}, {"priority", 0}}, rules));
+}
+
+TEST(RequestReader, LimitsWhatIsKeptForEachContinuation) {
+  // A token that is repeated is kept once.
+  const auto fields = read({{"allowed_token_ids", {7, 3, 7, 7, 3}}});
+  ASSERT_TRUE(fields) << fields.status().message();
+  EXPECT_EQ(fields->request.allowedTokens, (std::vector<int32_t>{3, 7}));
+  for (const char *key : {"stop", "bad_words"}) {
+    const auto failed = read({{key, {std::string(20000, 'a')}}});
+    ASSERT_FALSE(failed) << key;
+    EXPECT_NE(failed.status().message().find("bytes altogether"),
+              std::string::npos)
+        << failed.status().message();
   }
 }
 

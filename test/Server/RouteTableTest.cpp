@@ -31,6 +31,16 @@ TEST(RouteTable, FindsByMethodAndPath) {
   EXPECT_FALSE(routes.find("GET", "/b"));
 }
 
+TEST(RouteTable, FindsByTheBeginningOfAPath) {
+  const RouteTable routes({{"GET", "/a", {}}, {"GET", "/a/*", {}}});
+  EXPECT_EQ(routes.find("GET", "/a")->path, "/a");
+  for (const char *path : {"/a/b", "/a/b/c", "/a/*", "/a//"})
+    EXPECT_EQ(routes.find("GET", path)->path, "/a/*") << path;
+  for (const char *path : {"/a/", "/ab", "/b/a/b"})
+    EXPECT_FALSE(routes.find("GET", path)) << path;
+  EXPECT_EQ(routes.methods("/a/b"), "GET, HEAD");
+}
+
 TEST(RouteTable, KnowsTheMethodsOfAPath) {
   EXPECT_EQ(table().methods("/a"), "GET, HEAD, POST");
   EXPECT_EQ(table().methods("/b"), "POST");

@@ -9,11 +9,12 @@
 import json
 import os
 import re
+import shutil
 import sys
 import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "reference"))
-from checks import Checks, Command, fresh_folder, work_parser  # noqa: E402
+from checks import Checks, Command, fresh_folder, quick_level, work_parser  # noqa: E402
 from server_process import Server, compile_demo  # noqa: E402
 
 check = Checks()
@@ -109,7 +110,8 @@ def check_logprobs(server):
             "top_logprobs": 2}
     content = server.post("/v1/chat/completions", chat)[1]["choices"][0]["logprobs"]["content"]
     check("logprobs of chat", len(content) == 4 and all(
-        len(entry["top_logprobs"]) == 2 and bytes(entry["bytes"]).decode("utf-8") == entry["token"]
+        len(entry["top_logprobs"]) == 2 and (bytes(entry["bytes"]).decode("utf-8", "replace") == entry["token"]
+                                             or entry["token"].startswith("token_id:"))
         for entry in content), content)
     events = [event["choices"][0] for _, event in server.stream("/v1/chat/completions", dict(chat, stream=True))[:-1]]
     parts = [entry for event in events if event["logprobs"] for entry in event["logprobs"]["content"]]
@@ -225,6 +227,7 @@ def parse_metrics(text):
 
 
 def check_metrics(server):
+    check("idle before the metrics", server.is_idle())
     status, heads, data = server.request("GET", "/metrics")
     types, samples = parse_metrics(data.decode("utf-8"))
     check("metrics", status == 200 and heads["Content-Type"].startswith("text/plain; version=0.0.4"), heads)
@@ -242,6 +245,7 @@ def check_metrics(server):
     check("reasons", sum(finished) == count, finished)
     before = samples["vllm:generation_tokens_total" + labels]
     server.post("/v1/completions", {"prompt": "a", "max_tokens": 7, "ignore_eos": True})
+    check("idle after a request", server.is_idle())  # The counts are those of the last step.
     _, samples = parse_metrics(server.request("GET", "/metrics")[2].decode("utf-8"))
     check("generated tokens", samples["vllm:generation_tokens_total" + labels] == before + 7)
 
@@ -282,8 +286,10 @@ def check_reasoning(llmir, model, work):
         stream.write("{{ messages[0].content }}<think>")
     with Server(llmir, model, "--template", template, "--reasoning-parser", "deepseek_r1") as server:
         body = {"messages": [{"role": "user", "content": PROMPT}], "max_tokens": 12, "temperature": 0}
-        message = server.post("/v1/chat/completions", body)[1]["choices"][0]["message"]
+        answer = server.post("/v1/chat/completions", body)[1]
+        message = answer["choices"][0]["message"]
         check("reasoning", len(message["reasoning_content"]) > 5 and not message["content"], message)
+        check("tokens of reasoning", answer["usage"]["completion_tokens_details"] == {"reasoning_tokens": 12}, answer)
         events = server.stream("/v1/chat/completions", dict(body, stream=True))
         deltas = [event["choices"][0]["delta"] for _, event in events[:-1]]
         check("reasoning as a stream", "".join(delta.get("reasoning_content", "") for delta in deltas)
@@ -291,6 +297,41 @@ def check_reasoning(llmir, model, work):
         response = server.post("/v1/responses", {"input": PROMPT, "max_output_tokens": 12, "temperature": 0})[1]
         check("reasoning of a response", [item["type"] for item in response["output"]] == ["reasoning"]
               and response["output"][0]["content"][0]["text"] == message["reasoning_content"], response)
+
+
+def check_salts(llmir, model):
+    """Clients with different keys or salts do not see each other's prefixes."""
+    prompt = {"prompt": "In the beginning God created the heaven and the earth. " * 8, "max_tokens": 1}
+
+    def cached(key, **more):
+        answer = server.post("/v1/completions", dict(prompt, **more), {"Authorization": "Bearer " + key})[1]
+        return answer["usage"]["prompt_tokens_details"]["cached_tokens"]
+
+    with Server(llmir, model, "--api-key", "one", "--api-key", "two") as server:
+        check("nothing is cached", cached("one") == 0)
+        check("the same key", cached("one") >= 64)
+        check("another key", cached("two") == 0)
+        check("a salt", cached("one", cache_salt="a") == 0)
+        check("the same salt", cached("one", cache_salt="a") >= 64)
+        check("the same salt with another key", cached("two", cache_salt="a") == 0)
+
+
+def check_defaults(llmir, options):
+    """The server samples as generation_config.json says, with do_sample or without, as vLLM does."""
+    demo = os.path.join(options.work, "demo-defaults")
+    shutil.copytree(options.demo, demo)
+    with open(os.path.join(demo, "generation_config.json"), "w") as stream:
+        json.dump({"top_k": 1, "temperature": 0.7}, stream)
+    model = os.path.join(options.work, "defaults.llmir")
+    llmir("compile", demo, "-o", model, "--target", quick_level())
+    alone = run(llmir, model, PROMPT, "-n", "30")
+    with Server(llmir, model) as server:
+        answer = server.post("/v1/completions", {"prompt": PROMPT, "max_tokens": 30})[1]
+        check("top_k of generation_config.json", answer["choices"][0]["text"] == alone["text"], (answer, alone))
+        answer = server.post("/v1/completions", {"prompt": PROMPT, "max_tokens": 30, "top_k": 0})[1]
+        check("not greedy", answer["choices"][0]["text"] != alone["text"], answer)
+    help_text = llmir("serve", "--help")
+    check("help of --temp", "otherwise 1)" in re.sub(r"\s+", " ", help_text), help_text)
 
 
 def main():
@@ -312,6 +353,8 @@ def main():
         check_company(server)
         check_log(server)
     check_reasoning(llmir, model, options.work)
+    check_salts(llmir, model)
+    check_defaults(llmir, options)
     return check.finish()
 
 

@@ -9,9 +9,11 @@
 import base64
 import json
 import os
+import signal
 import struct
 import sys
 import threading
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", folder) for folder in ("reference", "EndToEnd")]
@@ -73,6 +75,50 @@ def check_refusals(server):
           and server.get("/health")[0] == 200 and server.get("/engine")[0] == 400)
 
 
+# As many texts as a request may have, of nearly the whole context.
+MANY = {"input": ["a" * 46] * 2048, "encoding_format": "base64"}
+
+
+def send(server, body):
+    """A socket on which a request was sent."""
+    connection, data = server.socket(), json.dumps(body).encode("utf-8")
+    connection.sendall(b"POST %s HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n" % (EMBED.encode(), len(data)) + data)
+    return connection
+
+
+def seconds_of(server, body):
+    start = time.time()
+    check("embeddings of %d texts" % len(body["input"]), server.post(EMBED, body)[0] == 200)
+    return time.time() - start
+
+
+def check_ends(llmir, model):
+    """A request ends when its client leaves, its time is over, or the server shuts down; not when all is computed."""
+    with Server(llmir, model, "--threads", "1") as server:
+        whole = seconds_of(server, MANY)
+        leaving = [send(server, MANY) for _ in range(4)]
+        time.sleep(whole / 4)
+        for each in leaving:
+            each.close()
+        small = seconds_of(server, {"input": ["a"]})
+        check("nothing is computed for clients that have left", small < whole / 2, (small, whole))
+    with Server(llmir, model, "--threads", "1", "--request-timeout", "1") as server:
+        if whole < 0.8:
+            check.skip("a deadline", "the machine is too fast")
+        else:  # Two at once take twice as long.
+            connections = [send(server, MANY) for _ in range(2)]
+            answers = [each.recv(1000) for each in connections]
+            check("a deadline", any(each.startswith(b"HTTP/1.1 504 ") for each in answers), answers)
+    with Server(llmir, model, "--threads", "1", "--drain-timeout", "0") as server:
+        connections = [send(server, MANY) for _ in range(2)]
+        time.sleep(whole / 4)
+        server.process.send_signal(signal.SIGTERM)
+        answers = [each.recv(1000) for each in connections]
+        check("an error at the end of the server", any(each.startswith(b"HTTP/1.1 503 ") and b"shutting_down" in each
+                                                       for each in answers), answers)
+        check("exit code 0", server.process.wait(30) == 0)
+
+
 def main():
     options = work_parser(__doc__, "llmir").parse_args()
     fresh_folder(options.work)
@@ -84,6 +130,7 @@ def main():
     with Server(llmir, model, "--served-model-name", "e") as server:
         check_numbers(llmir, model, server, config.hidden)
         check_refusals(server)
+    check_ends(llmir, model)
     return check.finish()
 
 

@@ -121,16 +121,35 @@ def check_full(llmir, model):
 
 def check_slow_reader(llmir, model):
     with Server(llmir, model, "--stream-buffer", "64") as server:
-        body = dict(ENDLESS, logprobs=100, n=8)
+        body = dict(ENDLESS, logprobs=20, n=16)
         connection = open_stream(server, body, receive_buffer=2048)
         check("it runs", server.wait_until(lambda engine: engine["requests"]["running"] > 0))
         check("a slow reader is cut off", server.wait_until(
             lambda engine: engine["requests"]["running"] == 0 and engine["cache"]["used"] == 0, 60), server.engine())
         tokens = server.engine()["tokens"]["generated"]
-        check("before the end", tokens < 8 * 490, tokens)
+        check("before the end", tokens < 16 * 490, tokens)
         connection.close()
         fast = open_stream(server, dict(body, n=1, max_tokens=30))
         check("a fast one gets all", b"[DONE]" in read_until(fast, b"[DONE]"))
+
+
+def check_memory(llmir, model, template):
+    """What a request has is kept once, not for each of its continuations."""
+    with Server(llmir, model, "--template", template) as server:
+        def peak():
+            with open("/proc/%d/status" % server.process.pid) as stream:
+                return next(int(line.split()[1]) for line in stream if line.startswith("VmHWM:")) / 1024
+        many = server.engine()["max_running"]
+        properties = {"p%d" % i: {"type": "string", "description": "a description of this one"} for i in range(20000)}
+        tools = [{"type": "function", "function": {"name": "f", "parameters": {"properties": properties}}}]
+        for path, body in (
+                ("/v1/completions", {"prompt": ["a"] * 128, "max_tokens": 8, "allowed_token_ids": [5] * 2000000,
+                                     "ignore_eos": True}),
+                ("/v1/chat/completions", {"messages": [{"role": "user", "content": "a"}], "max_tokens": 1, "tools": tools,
+                                          "n": many})):
+            before = peak()
+            status, answer = server.post(path, body)
+            check("memory of " + path, status == 200 and peak() - before < 300, (status, peak() - before, many))
 
 
 def check_drain(llmir, model):
@@ -266,12 +285,13 @@ def main():
     options = parser.parse_args()
     fresh_folder(options.work)
     llmir = Command(options.llmir, cache=os.path.join(options.work, "cache"))
-    model, _ = compile_demo(llmir, options)
+    model, template = compile_demo(llmir, options)
     with Server(llmir, model) as server:
         check_disconnect(server)
         check_random_disconnects(server, 1000 if options.long else 200)
     check_full(llmir, model)
     check_slow_reader(llmir, model)
+    check_memory(llmir, model, template)
     check_drain(llmir, model)
     check_timeout(llmir, model)
     check_many_connections(llmir, model, 50)

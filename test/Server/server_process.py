@@ -10,6 +10,7 @@ import http.client
 import json
 import os
 import re
+import resource
 import signal
 import socket
 import ssl
@@ -28,9 +29,12 @@ TEMPLATE = "{% for m in messages %}{{ m.content }} {% endfor %}"
 class Server:
     """A server on a free port of loopback; ends with SIGTERM."""
 
-    def __init__(self, llmir, model, *flags, tls=None, wait=True):
+    def __init__(self, llmir, model, *flags, tls=None, wait=True, files=None):
+        """`files`: the soft and hard limit of open files."""
         line = [llmir.program, "serve", model, "--port", "0", *[str(flag) for flag in flags]]
-        self.process = subprocess.Popen(line, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, env=llmir.environment)
+        self.process = subprocess.Popen(line, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, env=llmir.environment,
+                                        preexec_fn=files and (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, files)))
+        self.pings = 0  # In streams.
         self.lines, self.port, self.tls = [], None, tls
         self.ready = threading.Event()
         self.reader = threading.Thread(target=self.read, daemon=True)
@@ -98,6 +102,7 @@ class Server:
         status, heads, data = self.request("POST", path, body, headers)
         if status != 200 or not heads.get("Content-Type", "").startswith("text/event-stream"):
             raise SystemExit("no stream: %s %s %s" % (status, heads, data))
+        self.pings += data.count(b": ping\n\n")
         return events(data)
 
     def engine(self, blocks=False):
@@ -111,6 +116,12 @@ class Server:
                 return True
             time.sleep(0.02)
         return False
+
+    def wait_until_log(self, text, seconds=10):
+        end = time.time() + seconds
+        while text not in self.log() and time.time() < end:
+            time.sleep(0.02)
+        return text in self.log()
 
     def is_idle(self):
         """All blocks are free or kept for their prefixes, soon."""
@@ -130,8 +141,12 @@ def events(data):
                 name = line[len("event: "):]
             elif line.startswith("data: "):
                 text += line[len("data: "):]
+            elif line.startswith(": "):  # A comment.
+                continue
             else:
                 raise SystemExit("not an event: %r" % block)
+        if not name and not text:
+            continue
         result.append((name, text if text == "[DONE]" else json.loads(text)))
     return result
 

@@ -404,6 +404,17 @@ TEST(Engine, TellsWhatBlocksAreUsedFor) {
   EXPECT_GT(idle.cache.idleBlocks, 0);
 }
 
+TEST(Engine, TellsWhatBlocksWereUsedForDuringALongStep) {
+  Collector collector;
+  gate.close();
+  auto engine = makeEngine(40, {}, withoutEnds(), gatedStep);
+  const RequestId id =
+      *engine->submit(requestFor({1, 2, 3}, 2), collector.callback());
+  EXPECT_EQ(engine->blockUses(), std::vector<int32_t>(40, 0));
+  gate.open();
+  collector.result(id);
+}
+
 TEST(Engine, TellsWhichBlocksAreShared) {
   // It depends on the threads whether the uses are those of a step of both
   // continuations, so there are several attempts.

@@ -234,8 +234,8 @@ Status Batch::submit(const std::string &line, int64_t number) {
   entry->id = std::move(parsed->id);
   entry->wantsPromptLogprobs = request.promptLogprobs.has_value();
   entry->promptTokens = static_cast<int64_t>(request.prompt.size());
-  const AnswerTextOptions style =
-      answerTextOptions(model.tokenizer, parsed->fields);
+  const auto style = std::make_shared<const AnswerTextOptions>(
+      answerTextOptions(model.tokenizer, parsed->fields));
   // The engine refuses more continuations.
   for (int64_t i = 0; i < std::min(request.count, engine->maxRunning()); ++i)
     entry->continuations.push_back(

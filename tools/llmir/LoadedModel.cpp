@@ -32,10 +32,12 @@ SamplingRequest::params(const GenerationDefaults &defaults) const {
   return params;
 }
 
-void cli::addSamplingOptions(CLI::App &command, SamplingRequest &request) {
+void cli::addSamplingOptions(CLI::App &command, SamplingRequest &request,
+                             const std::string &otherwise) {
   addOption(command, "--temp", request.temperature,
             "temperature; 0 is greedy (default: from generation_config.json, "
-            "otherwise greedy)")
+            "otherwise " +
+                otherwise + ")")
       ->check(atLeast(0));
   addOption(command, "--top-k", request.topK,
             "sample among the best K tokens; 0: all")

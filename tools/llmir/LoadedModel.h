@@ -49,7 +49,9 @@ struct ExecutionRequest {
   bool sharesCache = false;
 };
 
-void addSamplingOptions(CLI::App &command, SamplingRequest &request);
+/// `otherwise`: the temperature of models without generation_config.json.
+void addSamplingOptions(CLI::App &command, SamplingRequest &request,
+                        const std::string &otherwise = "greedy");
 void addExecutionOptions(CLI::App &command, ExecutionRequest &request);
 
 struct LoadedModel {

@@ -38,8 +38,8 @@ struct ServeOptions {
   std::string toolCallParser = "auto", reasoningParser = "auto";
   std::string logFormat = "text";
   int64_t maxBodyMiB = 16, streamBufferKiB = 1024, maxConnections = 2048;
-  int64_t readTimeout = 60, writeTimeout = 60, drainTimeout = 30,
-          requestTimeout = 0;
+  int64_t readTimeout = 60, writeTimeout = 60, streamPing = 15,
+          drainTimeout = 30, requestTimeout = 0;
 };
 
 /// One invocation of `llmir serve`.
@@ -77,11 +77,12 @@ HttpServerOptions Serve::httpOptions() const {
   HttpServerOptions http = options.http;
   http.maxBodyBytes = static_cast<size_t>(options.maxBodyMiB) << 20;
   http.maxTotalBodyBytes =
-      std::max(http.maxTotalBodyBytes, 2 * http.maxBodyBytes);
+      std::max(http.maxTotalBodyBytes, 4 * http.maxBodyBytes);
   http.maxQueuedBytes = static_cast<size_t>(options.streamBufferKiB) << 10;
   http.maxConnections = static_cast<size_t>(options.maxConnections);
   http.readTimeout = std::chrono::seconds(options.readTimeout);
   http.writeTimeout = std::chrono::seconds(options.writeTimeout);
+  http.pingInterval = std::chrono::seconds(options.streamPing);
   http.log = [format = format](const HttpLogEntry &entry) {
     write(logLine(entry, format, std::time(nullptr)));
   };
@@ -118,9 +119,10 @@ Status Serve::addModel(LoadedModel loaded, ServedModel &model) {
   LLMIR_ASSIGN_OR_RETURN(
       model.chatFormat, ChatOutputFormat::choose(source, options.toolCallParser,
                                                  options.reasoningParser));
-  model.defaults.sampling = options.sampling.params(info.generation);
-  if (!options.sampling.temperature && !info.generation.doSample)
-    model.defaults.sampling.temperature = 1; // As in vLLM and OpenAI's API.
+  // As in vLLM, whose requests sample unless they say otherwise.
+  GenerationDefaults generation = info.generation;
+  generation.doSample = true;
+  model.defaults.sampling = options.sampling.params(generation);
   model.defaults.maxTokens = options.maxTokens.value_or(-1);
   model.hasSeed = options.sampling.seed.has_value();
   if (options.requestTimeout > 0)
@@ -131,12 +133,15 @@ Status Serve::addModel(LoadedModel loaded, ServedModel &model) {
     if (!embedder)
       return embedder.takeStatus();
     model.embedder = *embedder;
-    return Status::ok();
+  } else {
+    EngineOptions engine = options.engine;
+    engine.onStep = api.stepObserver();
+    LLMIR_ASSIGN_OR_RETURN(model.engine,
+                           Engine::create(std::move(loaded.executor), engine));
   }
-  EngineOptions engine = options.engine;
-  engine.onStep = api.stepObserver();
-  LLMIR_ASSIGN_OR_RETURN(model.engine,
-                         Engine::create(std::move(loaded.executor), engine));
+  if (model.tokenizer)
+    model.prompts.maxPromptBytes =
+        maxPromptBytes(*model.tokenizer, model.contextLength());
   return Status::ok();
 }
 
@@ -183,6 +188,10 @@ Outcome Serve::operator()() {
       (options.http.tlsCertificate.empty() ? "http://" : "https://") +
       options.http.host + ":" + std::to_string(http->port());
   say("listening on " + address);
+  if (http->maxConnections() < httpOptions().maxConnections)
+    say("at most " + std::to_string(http->maxConnections()) +
+        " connections: raise the system's limit of open files (ulimit -n) for "
+        "more");
   if (options.http.apiKeys.empty() && options.http.host != "127.0.0.1" &&
       options.http.host != "localhost" && options.http.host != "::1")
     say("anyone who reaches " + address +
@@ -192,7 +201,7 @@ Outcome Serve::operator()() {
     return Outcome::ofFlags(model.takeStatus());
   const std::string name = (*model)->names.front();
   http->catchSignals();
-  api.serve(std::move(*model));
+  api.serve(std::move(*model), *http);
   say("ready after " + formatNumber(watch.milliseconds() / 1000, 2) +
       " s: model '" + name + "' on " + address);
   http->waitForSignal();
@@ -248,6 +257,9 @@ static void addLimitOptions(CLI::App &command, ServeOptions &options) {
             "KiB of a stream that wait for a slow client, before it is cut off "
             "(default: 1024)")
       ->check(CLI::Range(1, 1 << 20));
+  addOption(command, "--stream-ping", options.streamPing,
+            "seconds after which a silent stream gets a comment (default: 15)")
+      ->check(CLI::Range(1, 86400));
   addOption(command, "--read-timeout", options.readTimeout,
             "seconds in which a request must be received (default: 60)")
       ->check(CLI::Range(1, 86400));
@@ -281,7 +293,7 @@ void cli::addServeCommand(CommandLine &line) {
             "maximum tokens of requests without max_tokens (default: that of "
             "each API)")
       ->check(atLeast(1));
-  addSamplingOptions(command, options->sampling);
+  addSamplingOptions(command, options->sampling, /*otherwise=*/"1");
   addExecutionOptions(command, options->execution);
   addTemplateOptions(command, options->chatTemplate);
   addOption(command, "--tool-call-parser", options->toolCallParser,

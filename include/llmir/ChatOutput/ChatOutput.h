@@ -11,7 +11,7 @@
 //
 //   Expected<ChatOutputFormat> format =
 //       ChatOutputFormat::choose(templateSource, "auto", "auto");
-//   ChatOutputParser parser(*format, prompt, &tools);
+//   ChatOutputParser parser(*format, prompt, ChatTools(tools));
 //   ChatAnswer answer;
 //   for (each piece of text)
 //     for (const ChatDelta &delta : parser.feed(piece))
@@ -54,6 +54,7 @@ namespace llmir {
 namespace chatoutput {
 struct ToolSyntax;
 struct ReasoningSyntax;
+class ToolSchemas;
 class Machine;
 } // namespace chatoutput
 
@@ -92,6 +93,23 @@ private:
 
   const chatoutput::ToolSyntax *tools = nullptr;
   const chatoutput::ReasoningSyntax *reasoning = nullptr;
+  std::shared_ptr<const std::vector<std::string_view>> markers; ///< Of both.
+};
+
+/// The tools of a request. Copies share them.
+class ChatTools {
+public:
+  /// Calls are not looked for: their text is content.
+  ChatTools() = default;
+  /// `tools` is a list in OpenAI's form, whose schemas give the types of
+  /// arguments that the markup leaves open; other values count as empty lists.
+  explicit ChatTools(const Json &tools);
+  explicit operator bool() const { return schemas != nullptr; }
+
+private:
+  friend class chatoutput::Machine;
+
+  std::shared_ptr<const chatoutput::ToolSchemas> schemas;
 };
 
 /// A part of an answer.
@@ -103,8 +121,8 @@ struct ChatDelta {
     CallArguments, ///< `text` continues the JSON text of the arguments.
     CallEnd,       ///< The call is complete; its arguments are a JSON object.
     /// The call that was started turned out not to be well-formed, or the
-    /// answer ended within it: it is void. `text` is all that the model wrote
-    /// for it, and counts as content.
+    /// answer ended within it without having been cut off: it is void. `text`
+    /// is all that the model wrote for it, and counts as content.
     CallWithdrawn,
   };
 
@@ -119,8 +137,8 @@ struct ChatAnswer {
   struct Call {
     size_t index = 0; ///< As in ChatDelta; withdrawn calls leave gaps.
     std::string name, id;
-    std::string arguments; ///< The text of a JSON object.
-    bool isComplete = false;
+    std::string arguments;   ///< The text of a JSON object.
+    bool isComplete = false; ///< Otherwise the answer was cut off within it.
   };
 
   std::string reasoning, content;
@@ -133,12 +151,10 @@ struct ChatAnswer {
 class ChatOutputParser {
 public:
   /// `prompt` is the text that the model continues: reasoning may have begun in
-  /// it; only its end is read. `tools` is the list of tools in OpenAI's form,
-  /// whose schemas give the types of arguments that the markup leaves open; it
-  /// is copied. If it is null, calls are not looked for: their text is content.
+  /// it; only its end is read.
   explicit ChatOutputParser(const ChatOutputFormat &format,
                             std::string_view prompt = {},
-                            const Json *tools = nullptr);
+                            const ChatTools &tools = {});
   ChatOutputParser(ChatOutputParser &&) noexcept;
   ChatOutputParser &operator=(ChatOutputParser &&) noexcept;
   ~ChatOutputParser();
@@ -147,7 +163,11 @@ public:
   /// text consists of whole characters if the answer is UTF-8.
   std::vector<ChatDelta> feed(std::string_view text);
   /// Ends the answer and returns the rest. Nothing may be fed afterwards.
-  std::vector<ChatDelta> finish();
+  /// `isCutOff`: by a limit of tokens; a call that has begun then stays,
+  /// without its end, since clients may have seen it.
+  std::vector<ChatDelta> finish(bool isCutOff = false);
+  /// Whether what was fed last is reasoning.
+  bool isReasoning() const;
 
 private:
   std::unique_ptr<chatoutput::Machine> machine;

@@ -18,6 +18,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,8 +44,10 @@ bool continuesText(const Tokenizer *tokenizer, Span<const int32_t> prompt);
 /// returned never has to be taken back. Not thread-safe; movable.
 class AnswerText {
 public:
-  /// Without a tokenizer there is no text.
-  AnswerText(const Tokenizer *tokenizer, AnswerTextOptions options);
+  /// Without a tokenizer there is no text, and no need of options. Many answers
+  /// may share them.
+  AnswerText(const Tokenizer *tokenizer,
+             std::shared_ptr<const AnswerTextOptions> options);
 
   /// Adds a token; returns the text that is now certain. `isEnd`: it ends the
   /// answer, so that it is part of the text only if stops are. Not to be called
@@ -62,7 +65,7 @@ private:
   std::string append(const std::string &piece);
 
   const Tokenizer *tokenizer;
-  AnswerTextOptions options;
+  std::shared_ptr<const AnswerTextOptions> options;
   std::optional<StreamDecoder> decoder;
   std::string held; ///< A proper prefix of a stop.
   bool stopped = false;

@@ -38,8 +38,9 @@ struct ApiError {
 std::string jsonText(const Json &value);
 
 void answerJson(HttpExchange &exchange, const Json &value, int status = 200);
-/// With Retry-After for errors that pass.
-void answerError(HttpExchange &exchange, const ApiError &error);
+/// With Retry-After for errors that pass, WWW-Authenticate for 401.
+void answerError(HttpExchange &exchange, const ApiError &error,
+                 HttpHeaders headers = {});
 void answerError(HttpExchange &exchange, const Status &failure);
 
 } // namespace llmir

@@ -12,7 +12,7 @@
 //   ApiServer api("0.1.0");
 //   auto http = HttpServer::start(options, api.routes());
 //   ... load the model, with api.stepObserver() in the engine's options
-//   api.serve(std::move(model));
+//   api.serve(std::move(model), *http);
 //   http->waitForSignal();
 //   api.shutDown(*http, std::chrono::seconds(30));
 //
@@ -47,8 +47,9 @@ public:
   /// For EngineOptions::onStep.
   std::function<void(const StepRecord &)> stepObserver();
 
-  /// From now on, requests are answered.
-  void serve(std::unique_ptr<ServedModel> model);
+  /// From now on, requests are answered, in part by the workers of `http`,
+  /// which has the routes.
+  void serve(std::unique_ptr<ServedModel> model, HttpServer &http);
 
   /// Refuses further requests, waits until the others have been answered, but
   /// not longer than `limit` or until a signal, and cancels the rest. True: all

@@ -29,6 +29,8 @@ struct HttpRequest {
   std::string query; ///< After '?'; may be empty.
   std::string body;
   std::string peer; ///< Address and port of the client.
+  /// The header, if the server has keys: of routes that need one, it has one.
+  std::string authorization;
 };
 
 /// What is known of a request that has been answered. Handlers add `details`,

@@ -49,13 +49,16 @@ struct HttpServerOptions {
   size_t maxBodyBytes = size_t(16) << 20;
   /// Of the bodies of all requests that are being received or answered.
   size_t maxTotalBodyBytes = size_t(512) << 20;
+  /// Fewer if the system allows fewer files.
   size_t maxConnections = 2048;
-  /// Of a stream, for a client that reads too slowly.
+  /// Of a stream; then its client reads too slowly for a further write.
   size_t maxQueuedBytes = size_t(1) << 20;
   /// For a whole request; also how long an idle connection is kept.
   std::chrono::seconds readTimeout{60};
   /// For the client to take what was written.
   std::chrono::seconds writeTimeout{60};
+  /// After which a silent stream of events gets a comment.
+  std::chrono::seconds pingInterval{15};
   int64_t workers = 2; ///< Threads for handlers that may take long.
 
   /// Called when an answer, or what was sent of it, is complete.
@@ -76,6 +79,12 @@ public:
   HttpServer &operator=(const HttpServer &) = delete;
 
   int64_t port() const;
+  /// Those of the options, or as many as the system allows.
+  size_t maxConnections() const;
+
+  /// Runs a function on a worker, before the handlers that wait for one. What
+  /// has not begun when the server ends is dropped.
+  void runOnWorker(std::function<void()> task);
 
   /// From now on, SIGINT and SIGTERM do not end the process: waitForSignal()
   /// returns, for each of them.

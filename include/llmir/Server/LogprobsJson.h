@@ -34,8 +34,8 @@ Json completionLogprobs(const Tokenizer *tokenizer,
                         Span<const TokenLogprobs> logprobs,
                         Span<const int64_t> offsets);
 
-/// `logprobs` of a conversation: content, a list of token, logprob, bytes and
-/// top_logprobs.
+/// `logprobs` of a conversation: content, a list of token, logprob, bytes (null
+/// if they are not known) and top_logprobs.
 Json chatLogprobs(const Tokenizer *tokenizer,
                   Span<const TokenLogprobs> logprobs);
 

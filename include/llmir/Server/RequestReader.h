@@ -22,6 +22,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,8 @@ namespace llmir {
 struct PromptModel {
   const Tokenizer *tokenizer = nullptr; ///< Null: prompts are ids.
   int64_t bosToken = -1;
+  /// Bytes of a prompt; a longer one would have more tokens than the context.
+  size_t maxPromptBytes = std::numeric_limits<size_t>::max();
   /// Fails for models whose templates cannot be read.
   Expected<ChatPrompt> chat = Status(StatusCode::NotFound, "no chat template");
 };
@@ -55,10 +58,19 @@ struct GenerationFields {
   bool skipsSpecialTokens = true; ///< In the text of the result.
 };
 
+/// What requests may ask for.
+struct RequestRules {
+  /// Of `logprobs`, `top_logprobs` and `prompt_logprobs`.
+  int64_t topLogprobs = mostTopLogprobs;
+  /// Whether `priority` may differ from 0.
+  bool allowsPriorities = true;
+};
+
 /// Reads these fields; `defaults` has the values of absent ones.
 Expected<GenerationFields> readGenerationFields(const JsonReader &reader,
                                                 const Request &defaults,
-                                                const PromptModel &model);
+                                                const PromptModel &model,
+                                                const RequestRules &rules = {});
 
 /// How the texts of a request's continuations are made; its prompt is known.
 AnswerTextOptions answerTextOptions(const Tokenizer *tokenizer,
@@ -73,6 +85,9 @@ Status checkFields(const Json &object, const std::string &where,
 /// The token ids of a field, which must be an array of whole numbers from 0.
 Expected<std::vector<int32_t>> readIds(const JsonReader &reader,
                                        const char *key);
+
+/// The bytes of the longest text that a context may hold.
+size_t maxPromptBytes(const Tokenizer &tokenizer, int64_t contextLength);
 
 /// The ids of a text. An empty one is the BOS token, if there is one.
 Expected<std::vector<int32_t>> encodePrompt(const std::string &text,

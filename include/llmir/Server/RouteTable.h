@@ -26,7 +26,8 @@ namespace llmir {
 using HttpHandler = std::function<void(const std::shared_ptr<HttpExchange> &)>;
 
 struct HttpRoute {
-  std::string method, path;
+  std::string method;
+  std::string path; ///< One that ends in '*' stands for all that begin so.
   HttpHandler handler;
   bool needsKey = true;
   /// May take long: runs on a worker instead of the thread that does all input

@@ -20,6 +20,7 @@
 #include "llmir/Tokenizer/Tokenizer.h"
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -46,6 +47,10 @@ struct ServedModel {
   std::unique_ptr<Engine> engine;
   std::unique_ptr<Executor> embeddingExecutor;
   std::optional<Embedder> embedder; ///< Of that executor.
+
+  /// Runs a function soon, in another thread than the engine's. Set by
+  /// ApiServer::serve().
+  std::function<void(std::function<void()>)> runLater;
 
   const ArtifactInfo &info() const {
     return engine ? engine->info() : embeddingExecutor->info();

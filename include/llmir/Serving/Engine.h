@@ -162,6 +162,11 @@ public:
   /// many wait or after drain().
   Expected<RequestId> submit(Request request, RequestCallback callback);
 
+  /// Whether submit() would accept the request if none waited.
+  Status check(const Request &request) const;
+  /// False after drain() and cancelAll().
+  bool acceptsRequests() const;
+
   /// Ends a request, or one of its continuations, before the next step (finish
   /// reason "cancelled"). Those that have finished are ignored.
   void cancel(RequestId request, std::optional<int64_t> index = std::nullopt);
@@ -177,8 +182,9 @@ public:
   EngineStatistics statistics() const;
 
   /// What each block of the cache is used for: 0 = free, -1 = kept for its
-  /// prefix, otherwise the number of sequences that have it. Waits until the
-  /// step that runs has ended; must not be called from a callback.
+  /// prefix, otherwise the number of sequences that have it. As of the end of
+  /// the step that runs or, if that takes long, as an earlier call had it. Must
+  /// not be called from a callback.
   std::vector<int32_t> blockUses() const;
 
   const ArtifactInfo &info() const;

@@ -54,6 +54,10 @@ private:
   std::unique_ptr<StreamDecoderState> state;
 };
 
+/// The bytes that a token adds to a text that it continues, which need not be
+/// whole characters; empty if there is no such token.
+std::string bytesOfToken(const Tokenizer &tokenizer, int32_t id);
+
 } // namespace llmir
 
 #endif // LLMIR_TOKENIZER_STREAMDECODER_H
