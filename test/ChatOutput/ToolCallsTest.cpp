@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../ProcessorTime.h"
 #include "OutputChecks.h"
-#include "ProcessorTime.h"
 
 #include <set>
 
