@@ -44,6 +44,7 @@ SHOWN = (
     (r"run model\.llmir .*--json", r'"finish_reason"'),
     (r"perplexity", r"(?i)perplexity"),
     (r"doctor", r"x86-64|aarch64"),
+    (r"llmir serve model", r"ready after .* on http://127\.0\.0\.1:"),
     (r"--convert-llm-to-linalg", r"linalg\."),
 )
 
@@ -97,6 +98,18 @@ def check_names(options, text):
         check("docs/CommandLine.md has the flags of " + name, flags and not missing, missing)
 
 
+def serve(command, options, environment):
+    """Runs a server, on any port, until it is ready, and ends it as a service is ended. -> (exit code, output)"""
+    server = subprocess.Popen(["bash", "-c", "exec %s --port 0" % command], cwd=options.work, env=environment,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    said = b""
+    for line in server.stdout:
+        said += line
+        if b"ready after" in line:
+            server.terminate()
+    return server.wait(), said
+
+
 def run_all(options, page, heading, least, model, find=commands):
     lines = find(read_page(options, page), heading)
     check("%s %s has commands" % (page, heading), len(lines) >= least, lines)
@@ -110,12 +123,16 @@ def run_all(options, page, heading, least, model, find=commands):
         if "--run-xnnpack" in line and not options.has_xnnpack:
             check.skip(line, "XNNPACK is not installed")
             continue
-        result = subprocess.run(["bash", "-o", "pipefail", "-c", run], cwd=options.work,
-                                env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        said = result.stdout.decode("utf-8", "replace")
+        if re.search(r"llmir serve model", run):
+            code, output = serve(run, options, environment)
+        else:
+            result = subprocess.run(["bash", "-o", "pipefail", "-c", run], cwd=options.work,
+                                    env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            code, output = result.returncode, result.stdout
+        said = output.decode("utf-8", "replace")
         wanted = [text for command, text in SHOWN if re.search(command, line)]
-        check(line, result.returncode == 0 and all(re.search(text, said) for text in wanted),
-              "exit code %d: %s" % (result.returncode, said[-600:]))
+        check(line, code == 0 and all(re.search(text, said) for text in wanted),
+              "exit code %d: %s" % (code, said[-600:]))
         for name in re.findall(r"(?:-o|--graph) (\S+)", run):
             path = os.path.join(options.work, name)
             check("%s writes %s" % (line, name), os.path.exists(path) and os.path.getsize(path) > 1000)
