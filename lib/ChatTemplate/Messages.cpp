@@ -35,12 +35,24 @@ static OrderedJson conversationWithCall(const OrderedJson &arguments,
                               {"content", "result"}}});
 }
 
-static std::string renderOrEmpty(const ChatTemplate &chat,
-                                 OrderedJson &variables, OrderedJson messages) {
-  variables["messages"] = std::move(messages);
-  Expected<std::string> text = chat.render(variables);
-  return text ? *text : std::string();
-}
+namespace {
+/// Renders conversations to see what becomes of them.
+struct Probe {
+  const ChatTemplate &chat;
+  OrderedJson variables;
+  bool isTooCostly = false; ///< A limit was reached: it is not tried again.
+
+  /// Empty if the template fails.
+  std::string render(OrderedJson messages) {
+    if (isTooCostly)
+      return {};
+    variables["messages"] = std::move(messages);
+    Expected<std::string> text = chat.render(variables);
+    isTooCostly = !text && text.status().code() == StatusCode::OutOfRange;
+    return text ? *text : std::string();
+  }
+};
+} // namespace
 
 static bool contains(const std::string &text, const char *part) {
   return text.find(part) != std::string::npos;
@@ -71,18 +83,17 @@ static bool isBetter(const std::string &withText, const std::string &withNull) {
 
 MessageForms MessageForms::of(const ChatTemplate &chat, OrderedJson variables) {
   MessageForms forms;
+  Probe probe{chat, std::move(variables)};
   const OrderedJson text = {{"role", "user"}, {"content", "question"}};
   const OrderedJson parts = {
       {"role", "user"},
       {"content",
        OrderedJson::array({{{"type", "text"}, {"text", "question"}}})}};
   forms.contentIsParts =
-      !contains(renderOrEmpty(chat, variables, OrderedJson::array({text})),
-                "question") &&
-      contains(renderOrEmpty(chat, variables, OrderedJson::array({parts})),
-               "question");
+      !contains(probe.render(OrderedJson::array({text})), "question") &&
+      contains(probe.render(OrderedJson::array({parts})), "question");
 
-  variables["tools"] = OrderedJson::array(
+  probe.variables["tools"] = OrderedJson::array(
       {{{"type", "function"},
         {"function",
          {{"name", "probe"},
@@ -94,10 +105,10 @@ MessageForms MessageForms::of(const ChatTemplate &chat, OrderedJson variables) {
   const OrderedJson object = {{"key", "probed"}};
   for (bool asText : {false, true}) {
     const OrderedJson arguments = asText ? OrderedJson(object.dump()) : object;
-    const std::string withNull = renderOrEmpty(
-        chat, variables, conversationWithCall(arguments, nullptr));
+    const std::string withNull =
+        probe.render(conversationWithCall(arguments, nullptr));
     const std::string withText =
-        renderOrEmpty(chat, variables, conversationWithCall(arguments, ""));
+        probe.render(conversationWithCall(arguments, ""));
     // The template fails, leaves out the call, or prints "None".
     if (!asText)
       forms.absentContentIsText = isBetter(withText, withNull);
