@@ -111,7 +111,7 @@ def check_full(llmir, model):
         status, heads, data = server.request("POST", "/v1/completions", {"prompt": "a"})
         check("429 if the queue is full", status == 429 and heads.get("Retry-After") == "1"
               and b"queue_full" in data, (status, heads, data))
-        check("at once", time.time() - start < 1)
+        check("at once", time.time() - start < 5)
         check("other routes answer", server.get("/health")[0] == 200 and server.get("/v1/models")[0] == 200)
         check("streams are complete", all(b"[DONE]" in read_until(stream, b"[DONE]") for stream in streams))
         check("then there is room", server.post("/v1/completions", {"prompt": "a", "max_tokens": 1})[0] == 200)
@@ -170,21 +170,31 @@ def check_drain(llmir, model):
         check("exit code 0", server.process.wait(20) == 0 and "all requests were answered" in server.log(),
               server.log()[-500:])
     for how in ("limit", "second signal"):
-        with Server(llmir, model, "--drain-timeout", "0" if how == "limit" else "60") as server:
-            stream = open_stream(server, dict(ENDLESS, n=8))
-            waiting = open_stream(server, dict(ENDLESS, n=8, stream=False))
-            read_until(stream, b"data: ")
-            start = time.time()
+        # On a slow machine, an answer may be complete before the signal comes.
+        cut = any(check_cut_off(llmir, model, how) for _ in range(5))
+        check("answers were cut off (%s)" % how, cut)
+
+
+def check_cut_off(llmir, model, how):
+    """False if the answers were complete before the server was to end."""
+    with Server(llmir, model, "--drain-timeout", "0" if how == "limit" else "60") as server:
+        stream = open_stream(server, dict(ENDLESS, n=8))
+        waiting = open_stream(server, dict(ENDLESS, n=8, stream=False))
+        read_until(stream, b"data: ")
+        start = time.time()
+        server.process.send_signal(signal.SIGTERM)
+        if how != "limit":
+            wait_for(lambda: "shutting down" in server.log())
             server.process.send_signal(signal.SIGTERM)
-            if how != "limit":
-                wait_for(lambda: "shutting down" in server.log())
-                server.process.send_signal(signal.SIGTERM)
-            data = read_until(stream, b"[DONE]")
-            check("a stream ends with an error (%s)" % how, b"shutting_down" in data and b"[DONE]" in data, data[-300:])
-            data = read_until(waiting, b"shutting_down")
-            check("an answer is an error (%s)" % how, b" 503 " in data[:20], data[:300])
-            check("exit code 0 (%s)" % how, server.process.wait(20) == 0 and time.time() - start < 15,
-                  server.log()[-500:])
+        streamed, whole = read_until(stream, b"[DONE]"), read_until(waiting, b"}}")
+        code = server.process.wait(20)
+        if streamed.count(b"\"finish_reason\":\"length\"") == 8 or b" 200 " in whole[:20]:
+            return False
+        check("a stream ends with an error (%s)" % how, b"shutting_down" in streamed and b"[DONE]" in streamed,
+              streamed[-300:])
+        check("an answer is an error (%s)" % how, b" 503 " in whole[:20] and b"shutting_down" in whole, whole[:300])
+        check("exit code 0 (%s)" % how, code == 0 and time.time() - start < 15, server.log()[-500:])
+    return True
 
 
 def wait_for(condition, seconds=10):
