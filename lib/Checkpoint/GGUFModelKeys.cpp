@@ -257,7 +257,7 @@ Status ModelKeys::addStates() {
     keys.setIntegers(key("attention.head_count_kv"), heads);
   } else {
     int64_t interval = 1;
-    while (config.isRecurrent(interval - 1))
+    while (interval < config.numLayers && config.isRecurrent(interval - 1))
       ++interval;
     for (int64_t i = 0; i < config.numLayers; ++i)
       if (config.isRecurrent(i) == ((i + 1) % interval == 0))

@@ -42,8 +42,9 @@ public:
   Status take(Span<const float> more) {
     const size_t before = values.size();
     values.insert(values.end(), more.begin(), more.end());
-    for (size_t i = before; i < values.size(); ++i)
-      values[i] = changed(values[i]);
+    if (tensor.source.change != GGUFTensorSource::None)
+      for (size_t i = before; i < values.size(); ++i)
+        values[i] = changed(values[i]);
     const bool isFull = static_cast<int64_t>(values.size()) >= batch * columns;
     return isFull ? encode() : Status::ok();
   }
