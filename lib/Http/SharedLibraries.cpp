@@ -121,6 +121,27 @@ Expected<const Functions *> resultOf(const Opened<Functions> &opened) {
 
 } // namespace
 
+bool CurlLibrary::prepare(CURL *easy, const char *url, char *problem,
+                          long connectSeconds) const {
+  bool isSet = true;
+  const auto set = [&](CURLoption option, auto value) {
+    isSet &= easySetopt(easy, option, value) == CURLE_OK;
+  };
+  easyReset(easy);
+  set(CURLOPT_ERRORBUFFER, problem);
+  set(CURLOPT_URL, url);
+  set(CURLOPT_NOSIGNAL, 1L);
+  set(CURLOPT_FOLLOWLOCATION, 0L);
+#if LIBCURL_VERSION_NUM >= 0x075500
+  set(CURLOPT_PROTOCOLS_STR, "http,https");
+#else
+  set(CURLOPT_PROTOCOLS, long(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#endif
+  set(CURLOPT_USERAGENT, "llmir/" LLMIR_VERSION);
+  set(CURLOPT_CONNECTTIMEOUT, connectSeconds);
+  return isSet;
+}
+
 Expected<const CurlLibrary *> CurlLibrary::open() {
   static const Opened<CurlLibrary> opened = openCurl();
   return resultOf(opened);

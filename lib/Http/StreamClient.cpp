@@ -213,25 +213,14 @@ Expected<Transfer *> StreamClient::Impl::newTransfer() {
 }
 
 Status StreamClient::Impl::configure(Transfer &transfer) const {
-  bool isSet = true;
+  bool isSet = curl.prepare(transfer.easy, transfer.call.url.c_str(),
+                            transfer.problem, long(options.connectTimeout));
   const auto set = [&](CURLoption option, auto value) {
     isSet &= curl.easySetopt(transfer.easy, option, value) == CURLE_OK;
   };
-  curl.easyReset(transfer.easy);
-  set(CURLOPT_ERRORBUFFER, transfer.problem);
   set(CURLOPT_PRIVATE, &transfer);
-  set(CURLOPT_URL, transfer.call.url.c_str());
-  set(CURLOPT_NOSIGNAL, 1L);
-  set(CURLOPT_FOLLOWLOCATION, 0L);
-#if LIBCURL_VERSION_NUM >= 0x075500
-  set(CURLOPT_PROTOCOLS_STR, "http,https");
-#else
-  set(CURLOPT_PROTOCOLS, long(CURLPROTO_HTTP | CURLPROTO_HTTPS));
-#endif
   set(CURLOPT_HTTP_VERSION, long(CURL_HTTP_VERSION_1_1));
-  set(CURLOPT_USERAGENT, "llmir/" LLMIR_VERSION);
   set(CURLOPT_HTTPHEADER, headers);
-  set(CURLOPT_CONNECTTIMEOUT, long(options.connectTimeout));
   set(CURLOPT_TIMEOUT, options.callTimeout);
   set(CURLOPT_SSL_VERIFYPEER, options.acceptsAnyCertificate ? 0L : 1L);
   set(CURLOPT_SSL_VERIFYHOST, options.acceptsAnyCertificate ? 0L : 2L);

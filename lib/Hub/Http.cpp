@@ -266,20 +266,9 @@ HttpResult HttpConnection::get(const HttpRequest &request, BodySink &sink) {
   auto set = [&](CURLoption option, auto value) {
     curl->easySetopt(easy, option, value);
   };
-  curl->easyReset(easy); // Keeps the connections.
   char problem[CURL_ERROR_SIZE] = "";
-  set(CURLOPT_ERRORBUFFER, problem);
-  set(CURLOPT_URL, request.url.text.c_str());
-  set(CURLOPT_NOSIGNAL, 1L);
-  set(CURLOPT_FOLLOWLOCATION, 0L);
-#if LIBCURL_VERSION_NUM >= 0x075500
-  set(CURLOPT_PROTOCOLS_STR, "http,https");
-#else
-  set(CURLOPT_PROTOCOLS, long(CURLPROTO_HTTP | CURLPROTO_HTTPS));
-#endif
+  curl->prepare(easy, request.url.text.c_str(), problem, long(answerTimeout));
   set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L); // Of a proxy.
-  set(CURLOPT_USERAGENT, "llmir/" LLMIR_VERSION);
-  set(CURLOPT_CONNECTTIMEOUT, long(answerTimeout));
   // Fewer than 100 bytes per second for so long: also before the first byte.
   set(CURLOPT_LOW_SPEED_LIMIT, 100L);
   set(CURLOPT_LOW_SPEED_TIME, long(request.stallTimeout));

@@ -8,12 +8,11 @@
 
 import json
 import os
-import subprocess
 import sys
 
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", folder) for folder in ("reference", "Server")]
 from checks import Checks, Command, fresh_folder, work_parser  # noqa: E402
-from server_process import TEMPLATE, Server, compile_demo  # noqa: E402
+from server_process import TEMPLATE, Server, certificate_flags, compile_demo  # noqa: E402
 
 check = Checks()
 
@@ -58,13 +57,10 @@ def check_refusals(llmir, server):
 
 
 def check_tls(llmir, model, work):
-    key, certificate = (os.path.join(work, name) for name in ("key.pem", "certificate.pem"))
-    try:
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
-                        "-keyout", key, "-out", certificate], check=True, stderr=subprocess.DEVNULL)
-    except OSError:
+    certificate = certificate_flags(work)
+    if not certificate:
         return check.skip("TLS", "there is no openssl program")
-    with Server(llmir, model, "--tls-cert", certificate, "--tls-key", key) as server:
+    with Server(llmir, model, *certificate) as server:
         flags = ["--base-url", "https://127.0.0.1:%d/v1" % server.port, "--num-prompts", 2, "--random-input-len", 8]
         answer = llmir.run("bench", "serve", *flags)
         check("a certificate of its own", answer.code == 1 and "certificate" in answer.err, answer)

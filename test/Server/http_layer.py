@@ -11,13 +11,12 @@ import os
 import resource
 import signal
 import socket
-import subprocess
 import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "reference"))
 from checks import Checks, Command, fresh_folder, work_parser  # noqa: E402
-from server_process import Server, compile_demo, insecure_tls  # noqa: E402
+from server_process import Server, certificate_flags, compile_demo, insecure_tls  # noqa: E402
 
 check = Checks()
 COMPLETE = "/v1/completions"
@@ -247,15 +246,11 @@ def check_files(llmir, model):
 
 
 def check_tls_end(llmir, model, work):
-    certificate, key = os.path.join(work, "cert.pem"), os.path.join(work, "key.pem")
-    try:
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj",
-                        "/CN=localhost", "-keyout", key, "-out", certificate], check=True, stdout=subprocess.DEVNULL,
-                       stderr=subprocess.DEVNULL)
-    except (OSError, subprocess.CalledProcessError):
+    flags = certificate_flags(work)
+    if not flags:
         check.skip("TLS", "there is no openssl program")
         return
-    with Server(llmir, model, "--tls-cert", certificate, "--tls-key", key, tls=insecure_tls()) as server:
+    with Server(llmir, model, *flags, tls=insecure_tls()) as server:
         for request in (b"GET /version HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", b"GET /version HTTP/1.0\r\n\r\n",
                         message("POST", COMPLETE, dict(ENDLESS, stream=True)).replace(b"HTTP/1.1", b"HTTP/1.0")):
             # Without close_notify, the client would see an error: the answer may have been cut.

@@ -12,14 +12,13 @@ import os
 import random
 import signal
 import socket
-import subprocess
 import sys
 import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "reference"))
 from checks import Checks, Command, fresh_folder, work_parser  # noqa: E402
-from server_process import Server, compile_demo, insecure_tls  # noqa: E402
+from server_process import Server, certificate_flags, compile_demo, insecure_tls  # noqa: E402
 
 check = Checks()
 # Goes on until the context of the demo model is full.
@@ -237,15 +236,11 @@ def check_many_connections(llmir, model, count):
 
 
 def check_tls(llmir, model, work):
-    certificate, key = os.path.join(work, "cert.pem"), os.path.join(work, "key.pem")
-    try:
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj",
-                        "/CN=localhost", "-keyout", key, "-out", certificate], check=True, stdout=subprocess.DEVNULL,
-                       stderr=subprocess.DEVNULL)
-    except (OSError, subprocess.CalledProcessError):
+    flags = certificate_flags(work)
+    if not flags:
         check.skip("TLS", "there is no openssl program")
         return
-    with Server(llmir, model, "--tls-cert", certificate, "--tls-key", key, tls=insecure_tls()) as server:
+    with Server(llmir, model, *flags, tls=insecure_tls()) as server:
         events = server.stream("/v1/completions", dict(ENDLESS, max_tokens=20))
         check("a stream over TLS", events[-1][1] == "[DONE]" and len(events) > 5, events[-2:])
         with server.socket(timeout=5) as plain:

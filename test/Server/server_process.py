@@ -159,6 +159,18 @@ def insecure_tls():
     return context
 
 
+def certificate_flags(work):
+    """The flags of a server with a certificate of its own, which is written to `work`; None without openssl."""
+    certificate, key = os.path.join(work, "cert.pem"), os.path.join(work, "key.pem")
+    try:
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj",
+                        "/CN=localhost", "-keyout", key, "-out", certificate], check=True, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return ("--tls-cert", certificate, "--tls-key", key)
+
+
 def compile_demo(llmir, options):
     """The demo model as an artifact, and a file with a template."""
     model = os.path.join(options.work, "demo.llmir")

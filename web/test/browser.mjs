@@ -280,7 +280,7 @@ test("the live view shows the engine, and asks only while it is seen", { script:
 test("the keyboard suffices", { script: say("Fine."), engine }, async ({ page, server }) => {
   const focused = () => page.evaluate(() => document.activeElement.getAttribute("aria-label") ?? document.activeElement.innerText);
   await page.evaluate(() => document.activeElement.blur());
-  await page.keyboard.press("Tab"); // Behind the last element comes the browser.
+  await page.keyboard.press("Tab"); // After the last element comes the browser.
   const order = [];
   for (let i = 0; i < 7; i++) {
     await page.keyboard.press("Tab");

@@ -50,6 +50,13 @@ struct CurlLibrary {
   decltype(&curl_multi_assign) multiAssign;
   decltype(&curl_multi_strerror) multiStrerror;
 
+  /// Resets a handle, whose connections stay open, for a request over HTTP or
+  /// HTTPS that follows no redirection. `problem`, of CURL_ERROR_SIZE
+  /// characters, gets the messages of errors while the handle is used. False if
+  /// memory is exhausted.
+  bool prepare(CURL *easy, const char *url, char *problem,
+               long connectSeconds) const;
+
   /// Opens the library on the first call; later calls give the same result.
   /// NotFound, with the package to install, if it cannot be opened.
   /// Thread-safe.

@@ -27,7 +27,8 @@ using HttpHandler = std::function<void(const std::shared_ptr<HttpExchange> &)>;
 
 struct HttpRoute {
   std::string method;
-  std::string path; ///< One that ends in '*' stands for all that begin so.
+  /// A path that ends in '*' matches all paths with the text before it.
+  std::string path;
   HttpHandler handler;
   bool needsKey = true;
   /// May take long: runs on a worker instead of the thread that does all input
