@@ -23,6 +23,7 @@ namespace llmir {
 
 using Clock = std::chrono::steady_clock;
 using ContinuationPtr = std::unique_ptr<Continuation>;
+using mlir::llm::runtime::SharedBlocks;
 
 /// Only this many waiting sequences are offered to the scheduler, because each
 /// one's prefix is looked up in every step; no more can start in one step.
@@ -88,12 +89,15 @@ struct Engine::State {
   void removeFinished();
   void release(Continuation &continuation);
   std::vector<Continuation *> candidates() const;
+  int64_t findAwaited(const std::vector<Continuation *> &known, size_t index,
+                      int64_t computed) const;
   void runNextStep();
   void start(Continuation &continuation);
   int64_t wholeBlocksFirst(const Continuation &continuation,
                            int64_t count) const;
   void compute(const std::vector<std::pair<Continuation *, int64_t>> &parts);
   void share(Continuation &continuation);
+  void offer(const Continuation &continuation, SharedBlocks blocks);
   void addRow(Continuation &continuation, int64_t position,
               Span<const float> logits, std::vector<LogitsRow> &taken);
   void takeLogits(std::vector<LogitsRow> &taken);
@@ -343,8 +347,11 @@ void Engine::State::publish() {
 //===----------------------------------------------------------------------===//
 
 void Engine::State::release(Continuation &continuation) {
-  if (continuation.isRunning) // It exists, so this succeeds.
+  if (continuation.isRunning) {
+    offer(continuation, SharedBlocks::All);
+    // It exists, so this succeeds.
     (void)executor->cache().freeSequence(continuation.sequence);
+  }
   continuation.isRunning = false;
   continuation.computed = continuation.sharedTokens = 0;
 }
@@ -424,12 +431,35 @@ std::vector<Continuation *> Engine::State::candidates() const {
   return running;
 }
 
+/// The continuation, if any, that comes before known[index] and computes a
+/// longer prefix than the one that it would start with now.
+int64_t Engine::State::findAwaited(const std::vector<Continuation *> &known,
+                                   size_t index, int64_t computed) const {
+  const PagedKVCache &cache = executor->cache();
+  const Continuation &waiting = *known[index];
+  for (size_t i = 0; i < index; ++i) {
+    const Continuation &other = *known[i];
+    if (other.numTokens() - other.computed <= 1 || // It decodes.
+        other.request().priority > waiting.request().priority)
+      continue;
+    const int64_t shared = waiting.sharedTokensWith(other, cache);
+    if (shared > std::max(other.computed, computed))
+      return static_cast<int64_t>(i);
+  }
+  return -1;
+}
+
 void Engine::State::runNextStep() {
   const PagedKVCache &cache = executor->cache();
   const std::vector<Continuation *> known = candidates();
   std::vector<SchedulableSequence> schedulable;
-  for (const Continuation *continuation : known)
-    schedulable.push_back(continuation->schedulable(cache));
+  for (const Continuation *continuation : known) {
+    SchedulableSequence sequence = continuation->schedulable(cache);
+    if (!continuation->isRunning)
+      sequence.awaits = findAwaited(known, schedulable.size(),
+                                    /*computed=*/sequence.computed);
+    schedulable.push_back(sequence);
+  }
   const StepPlan plan = planStep(schedulable, limits, cache.numAvailable());
   auto at = [&](int64_t index) -> Continuation & {
     return *known[static_cast<size_t>(index)];
@@ -585,12 +615,17 @@ void Engine::State::share(Continuation &continuation) {
   if (whole == continuation.sharedTokens)
     return;
   continuation.sharedTokens = whole;
+  offer(continuation, SharedBlocks::Full);
+}
+
+void Engine::State::offer(const Continuation &continuation,
+                          SharedBlocks blocks) {
   // Fails only if the cache keeps no prefixes.
   (void)executor->cache().share(
       continuation.sequence,
       Span<const int32_t>(continuation.tokens.data(),
                           static_cast<size_t>(continuation.computed)),
-      continuation.request().salt);
+      continuation.request().salt, blocks);
 }
 
 /// Creates the other continuations of a request whose prompt has been computed;

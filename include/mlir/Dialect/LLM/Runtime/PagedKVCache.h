@@ -267,6 +267,8 @@ public:
   // Prefixes, for caches with PagedKVCacheOptions::keepsPrefixes
   //===--------------------------------------------------------------------===//
 
+  bool keepsPrefixes() const { return prefixes.isEnabled(); }
+
   /// Offers the blocks of a sequence to later ones. `tokens` are the ids of the
   /// sequence's tokens from the first on; those that it does not have yet are
   /// ignored. Prefixes with different salts never match. A full block with the
