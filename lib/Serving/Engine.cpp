@@ -9,6 +9,7 @@
 #include "llmir/Serving/Engine.h"
 #include "Continuation.h"
 #include "RequestChecks.h"
+#include "llmir/Serving/PromptBudget.h"
 #include "llmir/Serving/Scheduler.h"
 
 #include <algorithm>
@@ -77,6 +78,7 @@ struct Engine::State {
   std::vector<ContinuationPtr> continuations;
   SequenceId nextSequence = 1;
   EngineStatistics counts;
+  PromptBudget promptBudget;
   pthread_t thread{};
 
   Status startThread();
@@ -91,6 +93,7 @@ struct Engine::State {
   std::vector<Continuation *> candidates() const;
   int64_t findAwaited(const std::vector<Continuation *> &known, size_t index,
                       int64_t computed) const;
+  int64_t promptTokensBesideDecoding() const;
   void runNextStep();
   void start(Continuation &continuation);
   int64_t wholeBlocksFirst(const Continuation &continuation,
@@ -112,12 +115,12 @@ struct Engine::State {
 
 Engine::State::State(std::unique_ptr<Executor> given,
                      const EngineOptions &options)
-    : executor(std::move(given)), options(options) {
+    : executor(std::move(given)), options(options),
+      promptBudget(options.mostSlowdown) {
   const PagedKVCache &cache = executor->cache();
   limits.tokensPerStep = executor->tokenBudget();
   limits.logitRows = executor->maxLogitRows();
   limits.blockSize = cache.getBlockSize();
-  limits.promptTokensBesideDecoding = options.promptTokensBesideDecoding;
   limits.runningSequences =
       std::min(executor->maxLogitRows(), executor->tokenBudget());
   if (!cache.states().isEmpty())
@@ -165,11 +168,13 @@ Engine::create(std::unique_ptr<Executor> executor,
         "maxWaitingRequests is " + std::to_string(options.maxWaitingRequests) +
             ", maxWaitingTokens is " + std::to_string(options.maxWaitingTokens),
         "give positive numbers");
-  if (options.maxRunning < 0 || options.promptTokensBesideDecoding < 0)
-    return refuseRequest("maxRunning is " + std::to_string(options.maxRunning) +
-                             ", promptTokensBesideDecoding is " +
-                             std::to_string(options.promptTokensBesideDecoding),
-                         "give numbers from 0");
+  if (options.maxRunning < 0)
+    return refuseRequest("maxRunning is " + std::to_string(options.maxRunning),
+                         "give a number from 0");
+  if (options.mostSlowdown != 0 && !(options.mostSlowdown >= 1))
+    return refuseRequest("mostSlowdown is " +
+                             std::to_string(options.mostSlowdown),
+                         "give a number from 1, or 0 for no limit");
   auto state = std::make_unique<State>(std::move(executor), options);
   state->publishedUses = state->executor->cache().blockUses();
   LLMIR_RETURN_IF_ERROR(state->startThread());
@@ -449,6 +454,16 @@ int64_t Engine::State::findAwaited(const std::vector<Continuation *> &known,
   return -1;
 }
 
+int64_t Engine::State::promptTokensBesideDecoding() const {
+  int64_t decoding = 0;
+  for (const ContinuationPtr &each : continuations)
+    decoding += each->isRunning && each->numTokens() - each->computed == 1;
+  if (options.mostSlowdown == 0 || decoding == 0)
+    return 0;
+  return promptBudget.tokens(
+      decoding, static_cast<int64_t>(continuations.size()) - decoding);
+}
+
 void Engine::State::runNextStep() {
   const PagedKVCache &cache = executor->cache();
   const std::vector<Continuation *> known = candidates();
@@ -460,7 +475,9 @@ void Engine::State::runNextStep() {
                                     /*computed=*/sequence.computed);
     schedulable.push_back(sequence);
   }
-  const StepPlan plan = planStep(schedulable, limits, cache.numAvailable());
+  SchedulerLimits now = limits;
+  now.promptTokensBesideDecoding = promptTokensBesideDecoding();
+  const StepPlan plan = planStep(schedulable, now, cache.numAvailable());
   auto at = [&](int64_t index) -> Continuation & {
     return *known[static_cast<size_t>(index)];
   };
@@ -523,11 +540,12 @@ int64_t Engine::State::wholeBlocksFirst(const Continuation &continuation,
 void Engine::State::compute(
     const std::vector<std::pair<Continuation *, int64_t>> &parts) {
   std::vector<SequenceStep> batch;
-  int64_t numTokens = 0;
+  int64_t numTokens = 0, decoding = 0;
   std::vector<std::vector<int32_t>> rows;
   rows.reserve(parts.size());
   for (const auto &[continuation, count] : parts) {
     numTokens += count;
+    decoding += continuation->numTokens() - continuation->computed == 1;
     SequenceStep step;
     step.sequence = continuation->sequence;
     step.tokens = Span<const int32_t>(continuation->tokens.data() +
@@ -544,12 +562,13 @@ void Engine::State::compute(
   }
   const Clock::time_point begin = Clock::now();
   Expected<StepLogits> logits = executor->step(batch);
+  const double milliseconds =
+      std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
   ++counts.steps;
+  promptBudget.add(decoding, numTokens - decoding, milliseconds);
   if (options.onStep)
     options.onStep(
-        {std::chrono::duration<double, std::milli>(Clock::now() - begin)
-             .count(),
-         numTokens, static_cast<int64_t>(batch.size())});
+        {milliseconds, numTokens, static_cast<int64_t>(batch.size())});
   std::vector<LogitsRow> taken;
   int64_t row = 0;
   for (size_t i = 0; i < parts.size(); ++i) {
