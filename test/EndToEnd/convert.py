@@ -147,6 +147,28 @@ class Conversions:
         answer = self.run(self.path("demo-q4_k_m.gguf"))
         check("demo as q4_k_m runs", len(answer["ids"]) == 24, answer)
 
+    def check_sampling(self):
+        """The parameters of generation_config.json are those of the file."""
+        folder = self.path("sampling")
+        os.mkdir(folder)
+        for name in os.listdir(self.model):
+            os.symlink(os.path.abspath(os.path.join(self.model, name)), os.path.join(folder, name))
+        generation = os.path.join(folder, "generation_config.json")
+        if os.path.exists(generation):
+            os.remove(generation)
+        with open(generation, "w", encoding="utf-8") as stream:
+            json.dump({"do_sample": True, "temperature": 0.5, "top_k": 12, "top_p": 0.75, "min_p": 0.125,
+                       "repetition_penalty": 1.25}, stream)
+        path, _ = self.convert(folder, "sampling.gguf", "--type", "q4_0")
+        keys = gguf.read_gguf(path).keys
+        sampling = {key: float(value[1]) for key, value in keys.items() if key.startswith("general.sampling.")}
+        check("sampling parameters", sampling == {
+            "general.sampling.temp": 0.5, "general.sampling.top_k": 12, "general.sampling.top_p": 0.75,
+            "general.sampling.min_p": 0.125, "general.sampling.penalty_repeat": 1.25}, sampling)
+        greedy = self.run(path)["ids"]
+        sampled = json.loads(self.llmir("run", path + ".llmir", PROMPT, "-n", "24", "--seed", "3", "--json"))["ids"]
+        check("sampling parameters are applied", sampled != greedy, sampled)
+
     def check_one_thread(self):
         cpus = os.sched_getaffinity(0)
         os.sched_setaffinity(0, {min(cpus)})
@@ -309,6 +331,7 @@ def main():
     conversions = Conversions(options)
     conversions.check_exact()
     conversions.check_types()
+    conversions.check_sampling()
     conversions.check_requantized()
     conversions.check_odd()
     conversions.check_split()
