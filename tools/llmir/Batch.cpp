@@ -355,6 +355,7 @@ void cli::addBatchCommand(CommandLine &line) {
       ->check(atLeast(1));
   addSamplingOptions(command, options->sampling);
   addExecutionOptions(command, options->execution);
+  addSharedCacheOption(command, options->execution);
   addTemplateOptions(command, options->chatTemplate);
   line.onRun(command, withModel(options->model.model,
                                 [options] { return Batch(*options)(); }));

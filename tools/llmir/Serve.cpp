@@ -299,6 +299,7 @@ void cli::addServeCommand(CommandLine &line) {
       ->check(atLeast(1));
   addSamplingOptions(command, options->sampling, /*otherwise=*/"1");
   addExecutionOptions(command, options->execution);
+  addSharedCacheOption(command, options->execution);
   addTemplateOptions(command, options->chatTemplate);
   addOption(command, "--tool-call-parser", options->toolCallParser,
             "how the model writes calls of tools: auto (by its chat template), "
