@@ -14,7 +14,7 @@ namespace llmir {
 
 /// With fewer tokens, prompts would hardly advance, and the time that one adds
 /// could not be told from noise.
-static constexpr int64_t fewestTokens = 16;
+static constexpr int64_t fewestTokens = 8;
 /// Of a new observation in an average.
 static constexpr double weight = 0.2;
 
@@ -31,9 +31,14 @@ void PromptBudget::add(int64_t decoding, int64_t promptTokens,
   const auto count = static_cast<double>(promptTokens);
   if (decoding == 0)
     return average(timeAlone, milliseconds / count);
+  // If many requests come at once, there has been no step without prompts.
+  const double known = decodeTime(decoding);
+  const double rest = milliseconds - count * timeAlone;
+  if (known == 0 && timeAlone > 0 && rest > 0)
+    average(decodeTimes[decoding], rest);
   // A step that was not slower than without prompts says nothing.
-  const double added = milliseconds - decodeTime(decoding);
-  if (added > 0 && added < milliseconds)
+  const double added = milliseconds - known;
+  if (known > 0 && added > 0)
     average(addedTime, added / count);
 }
 

@@ -28,9 +28,9 @@ void observe(PromptBudget &budget, int64_t decoding, int64_t promptTokens) {
 
 TEST(PromptBudget, IsSmallWhileNothingIsKnown) {
   PromptBudget budget(2);
-  EXPECT_EQ(budget.tokens(8, 1), 16);
+  EXPECT_EQ(budget.tokens(8, 1), 8);
   observe(budget, 8, 0);
-  EXPECT_EQ(budget.tokens(8, 1), 16);
+  EXPECT_EQ(budget.tokens(8, 1), 8);
 }
 
 TEST(PromptBudget, KeepsTheSlowdown) {
@@ -51,6 +51,13 @@ TEST(PromptBudget, TakesTheTimeOfPromptsAloneAtFirst) {
   budget.add(0, 500, 250);
   observe(budget, 4, 0);
   EXPECT_EQ(budget.tokens(4, 1), 36); // 18 ms of 0.5 ms each.
+}
+
+TEST(PromptBudget, KnowsStepsThatDecodeWithoutHavingSeenOneAlone) {
+  PromptBudget budget(2);
+  budget.add(0, 500, 250);
+  observe(budget, 4, 16);
+  EXPECT_EQ(budget.tokens(4, 1), 36);
 }
 
 TEST(PromptBudget, DividesTheTimeIfMoreWaitThanDecode) {
