@@ -188,7 +188,7 @@ void RecordedParameters::orderHeads(GGUFTensorSource &source) const {
     heads = {recurrent.keyHeads, 0, recurrent.valueDim, false};
   else if (isOneOf({".ssm_alpha.weight", ".ssm_beta.weight", ".ssm_a",
                     ".ssm_dt.bias"}))
-    heads = {recurrent.keyHeads, 0, 1, false};
+    heads = {recurrent.keyHeads, 0, 1, source.shape.size() == 1};
   else if (isOneOf({".ssm_out.weight"}))
     heads = {recurrent.keyHeads, 0, recurrent.valueDim, true};
 }

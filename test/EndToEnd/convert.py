@@ -48,6 +48,8 @@ PEER_DIFFERS = {"deepseek_v2": "it scores groups of experts as DeepSeek-V3 does"
                 "exaone4": "it has windows only in models of 64 layers",
                 "lfm2_biased": "its convolutions have no biases, nor have those of real models",
                 "lfm2_moe": "it does not scale the weights of experts; the factor of real models is 1",
+                "llama4": "its chunks and the range of positions with the same scale are 8192, as in real models",
+                "qwen3_5": "as qwen3_next", "qwen3_5_moe": "as qwen3_next",
                 "qwen3_next": "it takes the values of a state to be as long as its keys, which those of real models are",
                 "gpt_oss": "it rounds the bounds of YaRN's ramp, which the models' config.json rules out",
                 "qwen2_moe": "it loads models without dense layers only, which real ones are",
@@ -251,9 +253,9 @@ class Conversions:
             folder, reference = self.path("tiny-" + family), self.path("reference.gguf")
             make_tiny.main(["--family", family, "--out", folder, "--gguf", reference])
             self.check_file(family, folder, reference)
-        for family in ("qwen3_5", "qwen3_5_moe"):  # As the smaller ones.
-            config, weights = make_tiny.make(family, key_heads=2, value_heads=2, value_dim=16)
-            name = family + "_equal"
+        for family, heads in (("qwen3_5", 2), ("qwen3_5", 6), ("qwen3_5_moe", 6)):  # As llama.cpp loads them.
+            config, weights = make_tiny.make(family, key_heads=2, value_heads=heads, value_dim=16)
+            name = "%s_%d_heads" % (family, heads)
             folder, reference = self.path("tiny-" + name), self.path("reference.gguf")
             make_tiny.write_hf(folder, config, weights)
             make_tiny.write_gguf(reference, config, weights)
