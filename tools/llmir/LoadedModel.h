@@ -46,7 +46,8 @@ struct ExecutionRequest {
   PlacementRequest placement;
   /// Many sequences share the cache, which keeps prefixes.
   bool sharesCache = false;
-  /// Its size in GB. 0: a quarter of the memory, at most what 64 sequences need.
+  /// Its size in GB. 0: a quarter of the memory, at most what 64 sequences
+  /// need.
   double sharedCacheGB = 0;
 };
 
