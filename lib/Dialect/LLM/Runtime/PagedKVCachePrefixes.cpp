@@ -64,13 +64,16 @@ int32_t PagedKVCache::takeStateSlot() {
   return statePool.take();
 }
 
-/// Copies the state of a sequence that ends with `lastBlock`.
+/// Copies the state of a sequence that ends with `lastBlock`, or notes that the
+/// copy was used.
 void PagedKVCache::keepState(const Sequence &sequence, int32_t lastBlock) {
-  if (prefixes.checkpoint(lastBlock) != PrefixTree::none ||
-      (statePool.numFree() == 0 && prefixes.numCheckpoints() == 0))
-    return;
-  const int32_t slot = takeStateSlot();
-  statePool.copy(sequence.stateSlot, slot);
+  int32_t slot = prefixes.checkpoint(lastBlock);
+  if (slot == PrefixTree::none) {
+    if (statePool.numFree() == 0 && prefixes.numCheckpoints() == 0)
+      return;
+    slot = takeStateSlot();
+    statePool.copy(sequence.stateSlot, slot);
+  }
   prefixes.setCheckpoint(lastBlock, slot);
 }
 
@@ -103,7 +106,7 @@ Status PagedKVCache::share(SequenceId id, Span<const int32_t> tokens,
     const Span<const int32_t> blockTokens =
         tokens.subspan(static_cast<size_t>(i * layout.blockSize),
                        static_cast<size_t>(layout.blockSize));
-    const int32_t known = prefixes.find(parent, salt, blockTokens.data());
+    const int32_t known = prefixes.find(parent, salt, blockTokens);
     if (known != block && prefixes.contains(block))
       return refuse("was shared with other tokens or another salt",
                     "give the tokens of the sequence");
@@ -137,7 +140,7 @@ void PagedKVCache::shareLastBlock(const Sequence &sequence,
                                   uint64_t salt) {
   const auto length = static_cast<int64_t>(tokens.size());
   const int64_t inBlock = length % layout.blockSize;
-  if (inBlock < prefixes.fewestTokens() || length != sequence.length)
+  if (inBlock < prefixes.minTokens() || length != sequence.length)
     return;
   const Span<const int32_t> last = tokens.subspan(
       static_cast<size_t>(length - inBlock), static_cast<size_t>(inBlock));
@@ -145,42 +148,61 @@ void PagedKVCache::shareLastBlock(const Sequence &sequence,
   // A fork may have more tokens in a block that it shares; so may the tree.
   if (manager.refCount(block) > 1)
     return;
-  const PartialMatch known = prefixes.findBeginning(
-      parent, salt, last,
-      statePool.isEmpty() ? Beginning::Any : Beginning::WholeNode);
-  if (known.tokens == inBlock) {
-    block = known.block;
-  } else {
+  int32_t known = prefixes.find(parent, salt, last);
+  if (known == PrefixTree::none && statePool.isEmpty()) {
+    const PartialMatch longer = prefixes.findBeginning(parent, salt, last);
+    if (longer.tokens == inBlock)
+      known = longer.block;
+  }
+  if (known == PrefixTree::none) {
     manager.addReference(block);
     prefixes.insert(block, parent, salt, last);
+  } else { // It is now the most recently used one.
+    addOwner(known);
+    removeOwner(known);
+    block = known;
   }
   if (!statePool.isEmpty())
     keepState(sequence, block);
 }
 
-/// The blocks of the longest prefix that a sequence can start with.
+/// The blocks of the longest prefix that a sequence can start with. If layers
+/// keep a state, only where a copy of it was kept.
 PagedKVCache::PrefixBlocks PagedKVCache::findPrefix(Span<const int32_t> tokens,
                                                     uint64_t salt) const {
   PrefixBlocks prefix;
   if (!prefixes.isEnabled())
     return prefix;
+  const bool hasStates = !statePool.isEmpty();
   const size_t count = std::min(tokens.size(), static_cast<size_t>(longest));
   const auto blockSize = static_cast<size_t>(layout.blockSize);
-  size_t end = 0, usable = 0;
+  size_t usable = 0;     // Full blocks.
+  size_t beforeLast = 0; // Full blocks before prefix.last.
   int32_t parent = PrefixTree::none;
-  for (; end + blockSize <= count; end += blockSize) {
-    const int32_t block = prefixes.find(parent, salt, tokens.data() + end);
+  for (size_t end = 0;; end += blockSize) {
+    const int32_t block =
+        end + blockSize <= count
+            ? prefixes.find(parent, salt, tokens.subspan(end, blockSize))
+            : PrefixTree::none;
+    if (block == PrefixTree::none || hasStates) {
+      const PartialMatch beginning = prefixes.findBeginning(
+          parent, salt, tokens.subspan(end, count - end), hasStates);
+      if (beginning.tokens > 0) {
+        prefix.last = beginning;
+        beforeLast = prefix.full.size();
+      }
+    }
     if (block == PrefixTree::none)
       break;
     prefix.full.push_back(parent = block);
-    if (statePool.isEmpty() || prefixes.checkpoint(block) != PrefixTree::none)
+    if (!hasStates || prefixes.checkpoint(block) != PrefixTree::none)
       usable = prefix.full.size();
   }
-  prefix.last = prefixes.findBeginning(
-      parent, salt, tokens.subspan(end, count - end),
-      statePool.isEmpty() ? Beginning::Any : Beginning::WithCheckpoint);
-  if (prefix.last.tokens > 0 && hasRoomToCopy(prefix))
-    return prefix;
+  if (prefix.last.tokens > 0 && usable <= beforeLast) {
+    prefix.full.resize(beforeLast);
+    if (hasRoomToCopy(prefix))
+      return prefix;
+  }
   prefix.last = {};
   prefix.full.resize(usable);
   return prefix;

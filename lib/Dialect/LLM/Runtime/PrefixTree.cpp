@@ -71,14 +71,14 @@ static size_t bucketsFor(int64_t numBlocks) {
   return size;
 }
 
-/// Fewer tokens of a block are not worth a copy.
-static constexpr int64_t fewestPartsOfBlock = 8;
-/// Of the nodes with the same first tokens; others are not compared.
+/// Of a block: fewer tokens are not worth a copy.
+static constexpr int64_t minSharedFraction = 8;
+/// Of the suitable nodes with the same first tokens; others are not compared.
 static constexpr int mostCandidates = 16;
 
 PrefixTree::PrefixTree(int64_t numBlocks, int64_t blockSize)
     : blockSize(blockSize),
-      fewest(std::max<int64_t>(blockSize / fewestPartsOfBlock, 1)),
+      leastTokens(std::max<int64_t>(blockSize / minSharedFraction, 1)),
       seed(numBlocks ? randomSeed() : 0), nodes(static_cast<size_t>(numBlocks)),
       tokens(static_cast<size_t>(numBlocks * blockSize)),
       buckets(bucketsFor(numBlocks), none), starts(bucketsFor(numBlocks), none),
@@ -99,14 +99,15 @@ size_t PrefixTree::bucketOf(int32_t block, int64_t count) const {
 }
 
 int32_t PrefixTree::find(int32_t parent, uint64_t salt,
-                         const int32_t *tokens) const {
+                         Span<const int32_t> tokens) const {
   if (!isEnabled())
     return none;
-  int32_t block = buckets[bucketOf(parent, salt, tokens, blockSize)];
+  const auto count = static_cast<int64_t>(tokens.size());
+  int32_t block = buckets[bucketOf(parent, salt, tokens.data(), count)];
   while (block != none) {
     const Node &node = nodes[static_cast<size_t>(block)];
-    if (node.parent == parent && node.salt == salt &&
-        std::equal(tokens, tokens + blockSize, tokensOf(block)))
+    if (node.parent == parent && node.salt == salt && node.numTokens == count &&
+        std::equal(tokens.begin(), tokens.end(), tokensOf(block)))
       return block;
     block = node.nextInBucket;
   }
@@ -115,28 +116,25 @@ int32_t PrefixTree::find(int32_t parent, uint64_t salt,
 
 PartialMatch PrefixTree::findBeginning(int32_t parent, uint64_t salt,
                                        Span<const int32_t> tokens,
-                                       Beginning kind) const {
+                                       bool needsCheckpoint) const {
   PartialMatch best;
   const auto count = static_cast<int64_t>(tokens.size());
-  if (!isEnabled() || count < fewest)
+  if (!isEnabled() || count < leastTokens)
     return best;
-  int32_t block = starts[bucketOf(parent, salt, tokens.data(), fewest)];
+  int32_t block = starts[bucketOf(parent, salt, tokens.data(), leastTokens)];
   for (int compared = 0; block != none && compared < mostCandidates;
        block = nodes[static_cast<size_t>(block)].nextWithStart) {
     const Node &node = nodes[static_cast<size_t>(block)];
     const int32_t *known = tokensOf(block);
     if (node.parent != parent || node.salt != salt ||
-        !std::equal(known, known + fewest, tokens.begin()))
+        (needsCheckpoint && node.checkpoint == none) ||
+        !std::equal(known, known + leastTokens, tokens.begin()))
       continue;
     ++compared;
     const int64_t most = std::min<int64_t>(node.numTokens, count);
     const int64_t same =
         std::mismatch(known, known + most, tokens.begin()).first - known;
-    const bool isMeant =
-        kind == Beginning::Any ||
-        (same == node.numTokens &&
-         (kind == Beginning::WholeNode || node.checkpoint != none));
-    if (isMeant && same > best.tokens)
+    if (same > best.tokens && (!needsCheckpoint || same == node.numTokens))
       best = {block, same};
   }
   return best;
@@ -146,7 +144,7 @@ void PrefixTree::insert(int32_t block, int32_t parent, uint64_t salt,
                         Span<const int32_t> tokens) {
   const auto count = static_cast<int64_t>(tokens.size());
   assert(isEnabled() && !contains(block));
-  assert(count >= fewest && count <= blockSize);
+  assert(count >= leastTokens && count <= blockSize);
   assert(parent == none ||
          (contains(parent) && numTokens(parent) == blockSize));
   std::copy(tokens.begin(), tokens.end(),
@@ -157,16 +155,14 @@ void PrefixTree::insert(int32_t block, int32_t parent, uint64_t salt,
   node.salt = salt;
   node.numTokens = static_cast<int32_t>(count);
   node.isPresent = true;
-  if (count == blockSize) {
-    int32_t &first = buckets[bucketOf(block, blockSize)];
-    node.nextInBucket = first;
-    first = block;
-  }
-  int32_t &first = starts[bucketOf(block, fewest)];
-  node.nextWithStart = first;
-  if (first != none)
-    nodes[static_cast<size_t>(first)].previousWithStart = block;
+  int32_t &first = buckets[bucketOf(block, count)];
+  node.nextInBucket = first;
   first = block;
+  int32_t &firstWithStart = starts[bucketOf(block, leastTokens)];
+  node.nextWithStart = firstWithStart;
+  if (firstWithStart != none)
+    nodes[static_cast<size_t>(firstWithStart)].previousWithStart = block;
+  firstWithStart = block;
   if (parent != none)
     ++nodes[static_cast<size_t>(parent)].children;
   ++this->count;
@@ -185,12 +181,10 @@ void PrefixTree::setUsed(int32_t block) {
 /// Takes a node out of the lists by which it is found.
 void PrefixTree::unlink(int32_t block) {
   const Node &node = nodes[static_cast<size_t>(block)];
-  if (node.numTokens == blockSize) {
-    int32_t *link = &buckets[bucketOf(block, blockSize)];
-    while (*link != block)
-      link = &nodes[static_cast<size_t>(*link)].nextInBucket;
-    *link = node.nextInBucket;
-  }
+  int32_t *link = &buckets[bucketOf(block, node.numTokens)];
+  while (*link != block)
+    link = &nodes[static_cast<size_t>(*link)].nextInBucket;
+  *link = node.nextInBucket;
   if (node.nextWithStart != none)
     nodes[static_cast<size_t>(node.nextWithStart)].previousWithStart =
         node.previousWithStart;
@@ -198,7 +192,7 @@ void PrefixTree::unlink(int32_t block) {
     nodes[static_cast<size_t>(node.previousWithStart)].nextWithStart =
         node.nextWithStart;
   else
-    starts[bucketOf(block, fewest)] = node.nextWithStart;
+    starts[bucketOf(block, leastTokens)] = node.nextWithStart;
 }
 
 int32_t PrefixTree::remove(int32_t block) {
@@ -227,11 +221,12 @@ void PrefixTree::setCheckpoint(int32_t block, int32_t slot) {
 /// Whether a node is found by its tokens, and is in the list of its first ones.
 bool PrefixTree::isListed(int32_t block) const {
   const Node &node = nodes[static_cast<size_t>(block)];
-  if (node.numTokens == blockSize &&
-      find(node.parent, node.salt, tokensOf(block)) != block)
+  const Span<const int32_t> own(tokensOf(block),
+                                static_cast<size_t>(node.numTokens));
+  if (find(node.parent, node.salt, own) != block)
     return false;
   int32_t before = none;
-  int32_t listed = starts[bucketOf(block, fewest)];
+  int32_t listed = starts[bucketOf(block, leastTokens)];
   while (listed != none && listed != block) {
     before = listed;
     listed = nodes[static_cast<size_t>(listed)].nextWithStart;

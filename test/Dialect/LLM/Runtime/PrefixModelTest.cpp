@@ -1,4 +1,4 @@
-// RUN: llmir-kvcache-tests --gtest_filter='*PrefixModel*'
+// RUN: llmir-kvcache-tests --gtest_filter='*Prefix*'
 //===----------------------------------------------------------------------===//
 //
 // Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
@@ -244,13 +244,18 @@ private:
     if (length == whole || isInTree(sequence.blocks.back()) ||
         owners(sequence.blocks.back()) > 1)
       return;
-    const bool isKnown =
-        size.stateSlots
-            ? find(sequence.tokens, sequence.salt) >= 0
-            : findBeginning(sequence.tokens, sequence.salt, whole).tokens ==
-                  length - whole;
-    if (!isKnown)
+    int64_t known = find(sequence.tokens, sequence.salt);
+    if (known < 0 && size.stateSlots == 0) {
+      const Match longer = findBeginning(sequence.tokens, sequence.salt, whole);
+      if (longer.tokens == length - whole)
+        known = longer.block;
+    }
+    if (known < 0) {
       tree.push_back({sequence.salt, sequence.tokens, sequence.blocks.back()});
+    } else if (isIdle(known)) { // It was used last.
+      removeIdle(known);
+      idle.push_back(known);
+    }
   }
   int64_t owners(int64_t block) const {
     int64_t count = 0;
@@ -577,4 +582,82 @@ TEST(Prefixes, AreRefused) {
   EXPECT_EQ(*cache.createSequence(3, Tokens{1, 2, 3, 4}, /*salt=*/1), 0);
   EXPECT_EQ(cache.statistics().lookedUpTokens, 8);
   EXPECT_EQ(cache.statistics().foundTokens, 3);
+}
+
+namespace {
+/// A cache with blocks of 16 tokens.
+class PrefixEnds : public testing::Test {
+protected:
+  explicit PrefixEnds(int64_t stateSlots = 0)
+      : cache(1, 1, 2, 16, 512, KVElementType::F32, options(stateSlots)) {}
+
+  static PagedKVCacheOptions options(int64_t stateSlots) {
+    PagedKVCacheOptions options;
+    options.numBlocks = 100;
+    options.keepsPrefixes = true;
+    if (stateSlots)
+      options.states = {1, 64, stateSlots};
+    return options;
+  }
+  /// A sequence of these tokens, which is freed.
+  void run(const Tokens &tokens) {
+    const Tokens most(tokens.begin(), tokens.end() - 1);
+    const Expected<int64_t> found = cache.createSequence(1, most);
+    ASSERT_TRUE(found);
+    const auto more = static_cast<int64_t>(tokens.size()) - *found;
+    std::vector<int32_t> slots(static_cast<size_t>(more));
+    ASSERT_TRUE(cache.reserve(1, more, slots));
+    ASSERT_TRUE(cache.share(1, tokens, 0, SharedBlocks::All));
+    ASSERT_TRUE(cache.freeSequence(1));
+    ASSERT_TRUE(cache.checkInvariants());
+  }
+
+  PagedKVCache cache;
+};
+
+class PrefixStates : public PrefixEnds {
+protected:
+  PrefixStates() : PrefixEnds(/*stateSlots=*/8) {}
+};
+
+Tokens someTokens(int32_t first, int32_t count) {
+  Tokens tokens;
+  for (int32_t i = 0; i < count; ++i)
+    tokens.push_back(first + i);
+  return tokens;
+}
+} // namespace
+
+TEST_F(PrefixEnds, AreEvictedByTheirLastUse) {
+  const Tokens one = someTokens(0, 28), other = someTokens(100, 28);
+  run(one);
+  run(other);
+  run(one);
+  EXPECT_EQ(cache.evict(1), 1);
+  EXPECT_EQ(cache.lookUp(one).tokens, 28);
+  EXPECT_EQ(cache.lookUp(other).tokens, 16);
+}
+
+TEST_F(PrefixEnds, AreFoundAmongMany) {
+  Tokens first;
+  for (int32_t i = 0; i < 40; ++i) {
+    Tokens tokens = {1, 2};
+    for (int32_t more : someTokens(100 * i, 13))
+      tokens.push_back(more);
+    run(tokens);
+    if (i == 0)
+      first = tokens;
+  }
+  EXPECT_EQ(cache.statistics().idleBlocks, 40);
+  run(first); // Is there.
+  EXPECT_EQ(cache.statistics().idleBlocks, 40);
+}
+
+TEST_F(PrefixStates, AreFoundBeforeALongerPrefixWithoutOne) {
+  const Tokens tokens = someTokens(0, 40);
+  run(prefixOf(tokens, 20));
+  run(tokens);
+  Tokens edited = prefixOf(tokens, 36);
+  edited.push_back(500);
+  EXPECT_EQ(cache.lookUp(edited).tokens, 20);
 }

@@ -10,10 +10,10 @@
 // sequences with the same first tokens share them.
 //
 // A node of the tree is a block; its path from the root spells the tokens from
-// the start of a sequence to the last one of the block. Only leaves may be
-// blocks that are not full. Full blocks are found by a hash of their parent and
-// tokens, and then compared by these; a block that only begins with the same
-// tokens is found among those of its parent with the same first few tokens.
+// the start of a sequence to the last one of the block. A block that is not
+// full is always a leaf. Blocks are found by a hash of their parent and tokens,
+// and then compared by these; a block that only begins with the same tokens is
+// found among those of its parent with the same first few tokens.
 // Nodes with different salts never match: requests of different users do not
 // learn from each other's response times what the others asked.
 //
@@ -68,13 +68,6 @@ struct PartialMatch {
   int64_t tokens = 0; ///< Of the block's first ones, as many as are the same.
 };
 
-/// What findBeginning() considers.
-enum class Beginning {
-  Any,
-  WholeNode,     ///< Nodes whose tokens are all the same.
-  WithCheckpoint ///< Of these, nodes with a checkpoint.
-};
-
 class PrefixTree {
 public:
   /// The parent of roots, and what find() returns if there is no such node.
@@ -95,26 +88,27 @@ public:
     return isEnabled() && idle.contains(block);
   }
 
-  /// Partial matches have at least as many tokens: sharing fewer saves nothing.
-  int64_t fewestTokens() const { return fewest; }
+  /// Nodes and partial matches have at least as many tokens: sharing fewer
+  /// saves nothing.
+  int64_t minTokens() const { return leastTokens; }
   /// Tokens of a node, at most the block size.
   int64_t numTokens(int32_t block) const {
     return nodes[static_cast<size_t>(block)].numTokens;
   }
 
-  /// The full child of `parent` (or a root if that is `none`) with these
-  /// tokens, [block size], and this salt.
-  int32_t find(int32_t parent, uint64_t salt, const int32_t *tokens) const;
+  /// The child of `parent` (or a root if that is `none`) with exactly these
+  /// tokens, at least minTokens(), and this salt.
+  int32_t find(int32_t parent, uint64_t salt,
+               ::llmir::Span<const int32_t> tokens) const;
   /// The child of `parent` that begins with the most of `tokens`, at least
-  /// fewestTokens(). Only some of those with the same first tokens are
-  /// compared, the last inserted ones; of equally good ones, the last inserted
-  /// one is found.
+  /// minTokens(). Of equally good ones, it is the last inserted one; only some
+  /// of those with the same first tokens are compared. `needsCheckpoint`: only
+  /// nodes that have one and whose tokens are all the same.
   PartialMatch findBeginning(int32_t parent, uint64_t salt,
                              ::llmir::Span<const int32_t> tokens,
-                             Beginning kind = Beginning::Any) const;
+                             bool needsCheckpoint = false) const;
   /// Adds a block that is not in the tree and has an owner besides the tree,
-  /// with at least fewestTokens() tokens. A full one must not be found by
-  /// find().
+  /// with at least minTokens() tokens, which find() does not find.
   void insert(int32_t block, int32_t parent, uint64_t salt,
               ::llmir::Span<const int32_t> tokens);
 
@@ -143,7 +137,7 @@ public:
 private:
   struct Node {
     int32_t parent = none;
-    int32_t nextInBucket = none; ///< Of full nodes.
+    int32_t nextInBucket = none;
     /// Neighbors in the list of the nodes with the same hash of their first
     /// tokens; the last inserted one is the first.
     int32_t nextWithStart = none, previousWithStart = none;
@@ -164,12 +158,12 @@ private:
     return &tokens[static_cast<size_t>(block * blockSize)];
   }
 
-  int64_t blockSize, fewest;
+  int64_t blockSize, leastTokens;
   uint64_t seed;               ///< So that collisions cannot be prepared.
   std::vector<Node> nodes;     ///< [block]
   std::vector<int32_t> tokens; ///< [block][block size]
-  /// First node of each; powers of two. By all tokens of full nodes, and by the
-  /// first fewestTokens() of all nodes.
+  /// First node of each; powers of two. By all tokens of a node, and by its
+  /// first minTokens().
   std::vector<int32_t> buckets, starts;
   IndexQueue idle, withCheckpoint;
   int64_t count = 0;
