@@ -9,7 +9,9 @@
 
 #include "llmir/Serving/PromptBudget.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
+#include <utility>
 
 using namespace llmir;
 
@@ -24,6 +26,27 @@ double timeOf(int64_t decoding, int64_t promptTokens) {
 void observe(PromptBudget &budget, int64_t decoding, int64_t promptTokens) {
   budget.add(decoding, promptTokens, timeOf(decoding, promptTokens));
 }
+
+/// Steps of all kinds.
+void observeAll(PromptBudget &budget) {
+  for (int64_t decoding : {1, 4, 16})
+    for (int64_t tokens : {0, 32, 128})
+      observe(budget, decoding, tokens);
+}
+
+/// Within a hundredth, and the one that is lost when it is cut off. Every other
+/// step has three quarters of the tokens.
+void expectTokens(PromptBudget budget, int64_t decoding, int64_t waiting,
+                  double expected) {
+  int64_t first = budget.tokens(decoding, waiting);
+  observe(budget, 1, 1);
+  int64_t second = budget.tokens(decoding, waiting);
+  if (first < second)
+    std::swap(first, second);
+  EXPECT_NEAR(static_cast<double>(first), expected, 1 + expected / 100);
+  EXPECT_NEAR(static_cast<double>(second), 0.75 * expected, 1 + expected / 100);
+}
+
 } // namespace
 
 TEST(PromptBudget, IsSmallWhileNothingIsKnown) {
@@ -33,66 +56,62 @@ TEST(PromptBudget, IsSmallWhileNothingIsKnown) {
   EXPECT_EQ(budget.tokens(8, 1), 8);
 }
 
+TEST(PromptBudget, HasNoLimitIfTheSlowdownHasNone) {
+  PromptBudget budget(INFINITY);
+  EXPECT_GT(budget.tokens(8, 1), 1 << 20);
+  observeAll(budget);
+  EXPECT_GT(budget.tokens(8, 1), 1 << 20);
+}
+
 TEST(PromptBudget, KeepsTheSlowdown) {
-  PromptBudget budget(2);
-  observe(budget, 8, 0);
-  for (int64_t tokens : {16, 64, 128})
-    observe(budget, 8, tokens);
-  // 26 ms without prompts.
-  EXPECT_EQ(budget.tokens(8, 1), 52);
-  PromptBudget careful(1.5);
-  observe(careful, 8, 0);
-  observe(careful, 8, 64);
-  EXPECT_EQ(careful.tokens(8, 1), 26);
+  PromptBudget budget(2), careful(1.5);
+  observeAll(budget);
+  observeAll(careful);
+  expectTokens(budget, 8, 1, 52); // 26 ms without prompts.
+  expectTokens(careful, 8, 1, 26);
+  expectTokens(budget, 200, 1, 820); // Never seen.
 }
 
-TEST(PromptBudget, TakesTheTimeOfPromptsAloneAtFirst) {
+TEST(PromptBudget, NeedsNoStepsWithoutPrompts) {
   PromptBudget budget(2);
-  budget.add(0, 500, 250);
-  observe(budget, 4, 0);
-  EXPECT_EQ(budget.tokens(4, 1), 36); // 18 ms of 0.5 ms each.
-}
-
-TEST(PromptBudget, KnowsStepsThatDecodeWithoutHavingSeenOneAlone) {
-  PromptBudget budget(2);
-  budget.add(0, 500, 250);
-  observe(budget, 4, 16);
-  EXPECT_EQ(budget.tokens(4, 1), 36);
+  budget.add(0, 500, 260);
+  for (int64_t decoding : {2, 4, 8})
+    for (int64_t tokens : {8, 16, 40})
+      observe(budget, decoding, tokens);
+  expectTokens(budget, 4, 1, 36);
 }
 
 TEST(PromptBudget, DividesTheTimeIfMoreWaitThanDecode) {
   PromptBudget budget(1.75);
-  observe(budget, 4, 0);
-  observe(budget, 4, 100);
-  EXPECT_EQ(budget.tokens(4, 3), 27);   // 0.75 times 18 ms.
-  EXPECT_EQ(budget.tokens(4, 12), 108); // Three times as long as they decode.
-  EXPECT_EQ(budget.tokens(4, 400), 3600);
-}
-
-TEST(PromptBudget, TakesTheNearestNumberOfSequences) {
-  PromptBudget budget(2);
-  observe(budget, 2, 0);
-  observe(budget, 16, 0);
-  observe(budget, 2, 100);
-  EXPECT_EQ(budget.tokens(1, 1), 28);
-  EXPECT_EQ(budget.tokens(5, 1), 28);
-  EXPECT_EQ(budget.tokens(12, 1), 84);
-  EXPECT_EQ(budget.tokens(100, 1), 84);
+  observeAll(budget);
+  expectTokens(budget, 4, 3, 27);   // 0.75 times 18 ms.
+  expectTokens(budget, 4, 12, 108); // Three times as long as they decode.
+  expectTokens(budget, 4, 400, 3600);
 }
 
 TEST(PromptBudget, FollowsChanges) {
   PromptBudget budget(2);
-  for (int i = 0; i < 50; ++i) {
-    observe(budget, 4, 0);
-    observe(budget, 4, 100);
-  }
-  EXPECT_EQ(budget.tokens(4, 1), 36);
-  // Contexts have grown.
   for (int i = 0; i < 50; ++i)
-    budget.add(4, 0, 36);
+    observeAll(budget);
+  expectTokens(budget, 4, 1, 36);
+  // Contexts have grown: a sequence takes 8 ms.
+  for (int i = 0; i < 800; ++i)
+    for (int64_t tokens : {0, 64})
+      budget.add(4, tokens, timeOf(4, tokens) + 24);
+  expectTokens(budget, 4, 1, 84);
+  // A step of no time says nothing, and a wrong one little.
+  budget.add(4, 100, 0);
+  budget.add(4, 0, 80);
   EXPECT_GT(budget.tokens(4, 1), 70);
-  // A step that was faster than expected, and one of no time, change little.
-  budget.add(4, 100, 1);
-  budget.add(4, 0, 0);
-  EXPECT_GT(budget.tokens(4, 1), 50);
+  EXPECT_LT(budget.tokens(4, 1), 100);
+}
+
+/// Only steps with prompts are seen while requests keep arriving.
+TEST(PromptBudget, StaysRightUnderLoad) {
+  PromptBudget budget(1.75);
+  observe(budget, 1, 0);
+  for (int64_t decoding = 1; decoding < 200; ++decoding)
+    for (int i = 0; i < 20; ++i)
+      observe(budget, decoding, budget.tokens(decoding, 10));
+  expectTokens(budget, 200, 10, 615);
 }

@@ -11,10 +11,9 @@
 // wait. The number follows from the times of the steps so far, so that it suits
 // the model, the machine and the other load.
 //
-// A step for n decoding sequences is expected to take what the last ones
-// without prompts took, and each token of a prompt what it added to the last
-// steps with prompts. Both are moving averages: contexts grow, and machines are
-// shared.
+// The time of a step is taken to be a + b * (decoding sequences) + c * (tokens
+// of prompts). The coefficients are those with the least squares of relative
+// errors; older steps count less, since contexts grow and machines are shared.
 //
 // Results do not depend on the number: a prompt's keys and values are the same
 // bits in any chunks.
@@ -24,16 +23,17 @@
 #ifndef LLMIR_SERVING_PROMPTBUDGET_H
 #define LLMIR_SERVING_PROMPTBUDGET_H
 
+#include <array>
 #include <cstdint>
-#include <map>
 
 namespace llmir {
 
 class PromptBudget {
 public:
-  /// `mostSlowdown`, at least 1: how many times as long as without prompts a
+  /// `maxSlowdown`, at least 1: how many times as long as without prompts a
   /// step may take while fewer sequences wait for their prompts than decode.
-  explicit PromptBudget(double mostSlowdown) : mostSlowdown(mostSlowdown) {}
+  /// Infinity: no limit.
+  explicit PromptBudget(double maxSlowdown) : maxSlowdown(maxSlowdown) {}
 
   /// A step for `decoding` sequences and `promptTokens` tokens of prompts, not
   /// both 0, has taken this long.
@@ -42,19 +42,22 @@ public:
   /// The number of tokens for a step that decodes `decoding` sequences, at
   /// least 1, while `waiting` others have prompts to be computed. Each sequence
   /// counts the same: if more wait than decode, the time is divided between
-  /// prompts and decoding as the sequences are.
+  /// prompts and decoding as the sequences are. At least 8, so that prompts
+  /// advance even if a step of the model takes little time.
   int64_t tokens(int64_t decoding, int64_t waiting) const;
 
 private:
-  double decodeTime(int64_t decoding) const;
+  using Vector = std::array<double, 3>;
 
-  double mostSlowdown;
-  /// Of steps without prompts, by the number of sequences; in milliseconds.
-  std::map<int64_t, double> decodeTimes;
-  /// What a token of a prompt adds to a step that decodes; 0 = unknown.
-  double addedTime = 0;
-  /// The time of a token in steps with prompts only; 0 = unknown.
-  double timeAlone = 0;
+  /// The coefficients; zeros if no step is known.
+  Vector coefficients() const;
+
+  double maxSlowdown;
+  /// Weighted sums of products of (1, decoding, tokens), and of these with the
+  /// time.
+  std::array<Vector, 3> products{};
+  Vector times{};
+  bool isReduced = false; ///< The next step has fewer tokens.
 };
 
 } // namespace llmir
