@@ -200,15 +200,15 @@ static Status checkRope(const ModelConfig &config,
   return Status::ok();
 }
 
-Status completeGenerationDefaults(
+Status checkGenerationDefaults(
     GenerationDefaults &defaults,
     const std::function<Status(const char *name, const char *expected)>
         &failure) {
-  // NaN is in no range.
+  // NaN is in no range. The least penalty is an f32, as in GGUF.
   auto isIn = [](double value, double least, double most) {
     return value >= least && value <= most;
   };
-  if (!isIn(defaults.repetitionPenalty, 1e-6, 1e6))
+  if (!isIn(defaults.repetitionPenalty, 0x1p-20, 1e6))
     return failure("repetition_penalty", "a number from 1e-6 to 1e6");
   if (!isIn(defaults.temperature, 0, 1e6))
     return failure("temperature", "a number from 0 to 1e6");

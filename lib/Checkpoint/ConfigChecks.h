@@ -51,7 +51,7 @@ Status completeAndCheck(ModelConfig &config, const ConfigFieldNames &names,
 /// Checks the ranges of sampling parameters, and replaces a topK of -1 (all) by
 /// 0. `failure`: a Status for a field of generation_config.json and what its
 /// value should be.
-Status completeGenerationDefaults(
+Status checkGenerationDefaults(
     GenerationDefaults &defaults,
     const std::function<Status(const char *name, const char *expected)>
         &failure);

@@ -159,19 +159,22 @@ Status ModelKeys::addWindow() {
 }
 
 /// Llama 4: every fourth layer attends to all tokens, without rotation, and
-/// every n-th has experts. llama.cpp has no key for the size of chunks, which
-/// is 8192 in its models.
+/// every n-th has experts. llama.cpp ignores the size of chunks, which is 8192
+/// in real models.
 Status ModelKeys::addChunks() {
   int64_t chunk = 0;
+  for (const LayerAttention &layer : config.layers)
+    chunk = std::max(chunk, layer.window);
   for (int64_t i = 0; i < config.numLayers; ++i) {
     const LayerAttention layer = config.attentionOf(i);
     const bool isWhole = i % 4 == 3;
     if ((layer.rotation == LayerAttention::None) != isWhole ||
-        (isWhole && layer.window > 0))
+        layer.window != (isWhole ? 0 : chunk))
       return unsupported("layer " + std::to_string(i) +
-                         " is rotated unlike in other models");
-    chunk = std::max(chunk, layer.window);
+                         " attends unlike in other models");
   }
+  if (config.queryGrowth == 0)
+    return unsupported("'attn_temperature_tuning' is off");
   // Without chunks, the context has the size of one.
   setCount("attention.chunk_size", chunk > 0 ? chunk : config.contextLength);
   if (config.normalizesRotated != (config.experts.count != 128))

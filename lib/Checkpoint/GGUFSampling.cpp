@@ -16,6 +16,8 @@
 #include "GGUFConfig.h"
 #include "llmir/Checkpoint/GGUFWriter.h"
 
+#include <algorithm>
+#include <cfloat>
 #include <map>
 
 namespace llmir {
@@ -48,7 +50,7 @@ Status GGUFConfig::readSampling() {
       {"top_p", topPKey},
       {"min_p", minPKey},
       {"repetition_penalty", penaltyKey}};
-  return completeGenerationDefaults(
+  return checkGenerationDefaults(
       defaults, [&](const char *name, const char *expected) {
         return metadata.failure(StatusCode::InvalidFile, keys.at(name),
                                 std::string("is not ") + expected);
@@ -61,7 +63,8 @@ void addSamplingKeys(const GenerationDefaults &defaults, GGUFKeys &keys) {
     if (defaults.topK > 0)
       keys.setI32(topKKey, static_cast<int32_t>(defaults.topK));
     if (defaults.topP < 1)
-      keys.setF32(topPKey, static_cast<float>(defaults.topP));
+      keys.setF32(topPKey,
+                  std::max(static_cast<float>(defaults.topP), FLT_MIN));
     if (defaults.minP > 0)
       keys.setF32(minPKey, static_cast<float>(defaults.minP));
   }

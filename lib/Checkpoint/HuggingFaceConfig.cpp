@@ -204,10 +204,10 @@ Status HuggingFaceConfig::readGeneration(const JsonReader &generation) {
   LLMIR_ASSIGN_OR_RETURN(defaults.minP, generation.numberOr("min_p", 0.0));
   LLMIR_ASSIGN_OR_RETURN(defaults.repetitionPenalty,
                          generation.numberOr("repetition_penalty", 1.0));
-  return completeGenerationDefaults(
-      defaults, [&](const char *name, const char *expected) {
-        return generation.unexpected(name, expected);
-      });
+  return checkGenerationDefaults(defaults,
+                                 [&](const char *name, const char *expected) {
+                                   return generation.unexpected(name, expected);
+                                 });
 }
 
 Status HuggingFaceConfig::check() {
