@@ -55,7 +55,7 @@ extern "C" {
 
 /// Increased with every change of this header. The Init functions set the
 /// version of structures; others are refused.
-#define LLMIR_ENGINE_API_VERSION 1
+#define LLMIR_ENGINE_API_VERSION 2
 
 typedef struct LLMIREngine LLMIREngine;
 
@@ -82,7 +82,7 @@ typedef struct LLMIREngineOptions {
   int64_t max_waiting_tokens;
   /// How many times as long as without prompts a step may take that generates
   /// tokens, from 1; 0 = 1.75. INFINITY: no limit.
-  double most_slowdown;
+  double max_slowdown;
 } LLMIREngineOptions;
 
 LLMIR_ENGINE_EXPORTED void llmirEngineInitOptions(LLMIREngineOptions *options);

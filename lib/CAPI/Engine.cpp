@@ -12,7 +12,6 @@
 #include "llmir/Runtime/Executor.h"
 #include "llmir/Serving/Engine.h"
 
-#include <cmath>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -130,10 +129,8 @@ createEngine(const char *artifact, const LLMIREngineOptions &options) {
     serving.maxWaitingRequests = options.max_waiting_requests;
   if (options.max_waiting_tokens != 0)
     serving.maxWaitingTokens = options.max_waiting_tokens;
-  if (std::isinf(options.most_slowdown) && options.most_slowdown > 0)
-    serving.mostSlowdown = 0;
-  else if (options.most_slowdown != 0)
-    serving.mostSlowdown = options.most_slowdown;
+  if (options.max_slowdown != 0)
+    serving.maxSlowdown = options.max_slowdown;
   return Engine::create(std::move(*executor), serving);
 }
 

@@ -60,25 +60,26 @@ SchedulableSequence Continuation::schedulable(const PagedKVCache &cache) const {
       Span<const int32_t>(tokens.data(), static_cast<size_t>(firstRow())),
       request().salt);
   result.computed = prefix.tokens;
-  result.prefixBlocks = prefix.newBlocks;
+  result.startBlocks = prefix.startBlocks;
   return result;
 }
 
-int64_t Continuation::sharedTokensWith(const Continuation &other,
-                                       const PagedKVCache &cache) const {
+bool Continuation::willShare(const Continuation &other, int64_t tokens,
+                             const PagedKVCache &cache) const {
   if (!cache.keepsPrefixes() || request().salt != other.request().salt)
-    return 0;
-  const auto most = std::min(firstRow(), other.numTokens());
-  const int64_t same =
-      std::mismatch(tokens.begin(), tokens.begin() + most, other.tokens.begin())
-          .first -
-      tokens.begin();
+    return false;
+  // With more than `tokens`, sequences start after the next full block; if
+  // layers keep a state, after the last one, where a copy is kept.
   const int64_t size = cache.getBlockSize();
-  if (cache.states().isEmpty())
-    return same / size * size;
-  // The states are kept where the other one's last full block ends.
-  const int64_t end = (other.numTokens() - 1) / size * size;
-  return end <= same ? end : 0;
+  const int64_t needed = cache.states().isEmpty()
+                             ? (tokens / size + 1) * size
+                             : (other.numTokens() - 1) / size * size;
+  if (needed <= tokens || needed > firstRow() || needed > other.numTokens())
+    return false;
+  // Where texts have the beginning in common, they differ at the end.
+  const auto ours = this->tokens.begin(), theirs = other.tokens.begin();
+  return std::equal(ours + tokens, ours + needed, theirs + tokens) &&
+         std::equal(ours, ours + tokens, theirs);
 }
 
 Status Continuation::takeLogits(int64_t position, Span<const float> logits,

@@ -47,10 +47,13 @@ struct Continuation {
   /// As the scheduler sees it. `cache` has its prefix or its blocks.
   SchedulableSequence schedulable(const PagedKVCache &cache) const;
 
-  /// Tokens with which this could start, if it does not run, when the other one
-  /// has computed all of its own that are known.
-  int64_t sharedTokensWith(const Continuation &other,
-                           const PagedKVCache &cache) const;
+  /// Whether only one token is to be computed.
+  bool decodes() const { return numTokens() - computed == 1; }
+
+  /// Whether this one, which does not run, could start with more than `tokens`
+  /// tokens when the other one has computed all of its own that are known.
+  bool willShare(const Continuation &other, int64_t tokens,
+                 const PagedKVCache &cache) const;
 
   /// The first token whose logits are needed: the last one, or one of the
   /// prompt whose successor has no log probability yet.

@@ -116,7 +116,7 @@ struct Engine::State {
 Engine::State::State(std::unique_ptr<Executor> given,
                      const EngineOptions &options)
     : executor(std::move(given)), options(options),
-      promptBudget(options.mostSlowdown) {
+      promptBudget(options.maxSlowdown) {
   const PagedKVCache &cache = executor->cache();
   limits.tokensPerStep = executor->tokenBudget();
   limits.logitRows = executor->maxLogitRows();
@@ -171,10 +171,10 @@ Engine::create(std::unique_ptr<Executor> executor,
   if (options.maxRunning < 0)
     return refuseRequest("maxRunning is " + std::to_string(options.maxRunning),
                          "give a number from 0");
-  if (options.mostSlowdown != 0 && !(options.mostSlowdown >= 1))
-    return refuseRequest("mostSlowdown is " +
-                             std::to_string(options.mostSlowdown),
-                         "give a number from 1, or 0 for no limit");
+  if (!(options.maxSlowdown >= 1))
+    return refuseRequest("maxSlowdown is " +
+                             std::to_string(options.maxSlowdown),
+                         "give a number from 1; infinity is no limit");
   auto state = std::make_unique<State>(std::move(executor), options);
   state->publishedUses = state->executor->cache().blockUses();
   LLMIR_RETURN_IF_ERROR(state->startThread());
@@ -436,32 +436,36 @@ std::vector<Continuation *> Engine::State::candidates() const {
   return running;
 }
 
-/// The continuation, if any, that comes before known[index] and computes a
-/// longer prefix than the one that it would start with now.
+/// The continuation, if any, that computes a longer prefix of known[index] than
+/// the one that it would start with now. Running ones come first in `known`,
+/// then waiting ones in the order of service.
 int64_t Engine::State::findAwaited(const std::vector<Continuation *> &known,
                                    size_t index, int64_t computed) const {
   const PagedKVCache &cache = executor->cache();
   const Continuation &waiting = *known[index];
   for (size_t i = 0; i < index; ++i) {
     const Continuation &other = *known[i];
-    if (other.numTokens() - other.computed <= 1 || // It decodes.
-        other.request().priority > waiting.request().priority)
-      continue;
-    const int64_t shared = waiting.sharedTokensWith(other, cache);
-    if (shared > std::max(other.computed, computed))
+    if (!other.decodes() &&
+        other.request().priority <= waiting.request().priority &&
+        waiting.willShare(other, std::max(other.computed, computed), cache))
       return static_cast<int64_t>(i);
   }
   return -1;
 }
 
+/// Sequences that could not run in any case do not count as waiting.
 int64_t Engine::State::promptTokensBesideDecoding() const {
-  int64_t decoding = 0;
-  for (const ContinuationPtr &each : continuations)
-    decoding += each->isRunning && each->numTokens() - each->computed == 1;
-  if (options.mostSlowdown == 0 || decoding == 0)
+  int64_t decoding = 0, running = 0;
+  for (const ContinuationPtr &each : continuations) {
+    running += each->isRunning;
+    decoding += each->isRunning && each->decodes();
+  }
+  if (decoding == 0)
     return 0;
-  return promptBudget.tokens(
-      decoding, static_cast<int64_t>(continuations.size()) - decoding);
+  const int64_t sequences =
+      std::min(static_cast<int64_t>(continuations.size()),
+               std::max(running, limits.runningSequences));
+  return promptBudget.tokens(decoding, sequences - decoding);
 }
 
 void Engine::State::runNextStep() {
@@ -517,7 +521,8 @@ void Engine::State::start(Continuation &continuation) {
     return;
   }
   continuation.isRunning = true;
-  continuation.computed = continuation.sharedTokens = *cached;
+  continuation.computed = *cached;
+  continuation.sharedTokens = *cached / limits.blockSize * limits.blockSize;
   if (!continuation.cachedTokens) {
     leaveQueue(continuation);
     continuation.cachedTokens = *cached;
@@ -545,7 +550,7 @@ void Engine::State::compute(
   rows.reserve(parts.size());
   for (const auto &[continuation, count] : parts) {
     numTokens += count;
-    decoding += continuation->numTokens() - continuation->computed == 1;
+    decoding += continuation->decodes();
     SequenceStep step;
     step.sequence = continuation->sequence;
     step.tokens = Span<const int32_t>(continuation->tokens.data() +
@@ -565,7 +570,8 @@ void Engine::State::compute(
   const double milliseconds =
       std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
   ++counts.steps;
-  promptBudget.add(decoding, numTokens - decoding, milliseconds);
+  if (logits)
+    promptBudget.add(decoding, numTokens - decoding, milliseconds);
   if (options.onStep)
     options.onStep(
         {milliseconds, numTokens, static_cast<int64_t>(batch.size())});

@@ -165,7 +165,7 @@ void Planner::startWaiting() {
     if (awaitsPrefix(sequence))
       continue;
     const int64_t needed = blocksFor(sequence.tokens) -
-                           blocksFor(sequence.computed) + sequence.prefixBlocks;
+                           blocksFor(sequence.computed) + sequence.startBlocks;
     if (needed + numRunning > available) {
       if (numRunning == 0)
         result.tooLarge.push_back(index);

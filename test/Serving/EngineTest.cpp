@@ -520,9 +520,9 @@ TEST(Engine, RefusesWhatItCannotServe) {
           .status()
           .code(),
       invalid);
-  for (double slowdown : {0.5, -1.0, double(NAN)}) {
+  for (double slowdown : {0.0, 0.5, -1.0, double(NAN)}) {
     options = {};
-    options.mostSlowdown = slowdown;
+    options.maxSlowdown = slowdown;
     EXPECT_EQ(
         Engine::create(makeExecutor(withoutEnds(), 4, handwrittenStep), options)
             .status()

@@ -113,7 +113,7 @@ TEST(Scheduler, StartsOnlyWhatFits) {
   std::vector<SchedulableSequence> cached = sequences;
   cached[1].computed = 8;
   EXPECT_EQ(planStep(cached, someLimits(), 2).started, (Indices{1}));
-  cached[1].prefixBlocks = 2;
+  cached[1].startBlocks = 2;
   EXPECT_TRUE(planStep(cached, someLimits(), 2).started.empty());
 }
 

@@ -132,7 +132,8 @@ Status Batch::load() {
   EngineOptions limits; // `outstanding` is bounded instead.
   limits.maxWaitingRequests = mostOutstanding;
   limits.maxWaitingTokens = std::numeric_limits<int64_t>::max();
-  limits.mostSlowdown = 0; // Nobody waits for single tokens.
+  // Nobody waits for single tokens.
+  limits.maxSlowdown = std::numeric_limits<double>::infinity();
   auto created = Engine::create(std::move(loaded->executor), limits);
   if (!created)
     return created.takeStatus();

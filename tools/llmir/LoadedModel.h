@@ -55,7 +55,7 @@ struct ExecutionRequest {
 void addSamplingOptions(CLI::App &command, SamplingRequest &request,
                         const std::string &otherwise = "greedy");
 void addExecutionOptions(CLI::App &command, ExecutionRequest &request);
-/// For commands of which many sequences share the cache.
+/// For commands whose sequences share the cache.
 void addSharedCacheOption(CLI::App &command, ExecutionRequest &request);
 
 struct LoadedModel {

@@ -240,10 +240,11 @@ static void addLimitOptions(CLI::App &command, ServeOptions &options) {
             "sequences that are computed at once (default: as many as a step "
             "takes)")
       ->check(atLeast(0));
-  addOption(command, "--most-slowdown", options.engine.mostSlowdown,
+  addOption(command, "--max-slowdown", options.engine.maxSlowdown,
             "how many times as long as without new prompts a step may take "
-            "that generates text; 0: no limit (default: 1.75)",
-            "FACTOR");
+            "that generates text; inf: no limit (default: 1.75)",
+            "FACTOR")
+      ->check(atLeast(1));
   addOption(command, "--max-waiting-requests",
             options.engine.maxWaitingRequests,
             "requests that may wait; more are refused (default: 1024)")

@@ -126,9 +126,9 @@ struct EngineOptions {
   /// slots for states.
   int64_t maxRunning = 0;
   /// How many times as long as without prompts a step may take that decodes;
-  /// see PromptBudget. At least 1; 0: prompts are computed in the largest steps
-  /// possible, which is best where nobody waits for single tokens.
-  double mostSlowdown = 1.75;
+  /// see PromptBudget. At least 1. Infinity: no limit, which is best where
+  /// nobody waits for single tokens.
+  double maxSlowdown = 1.75;
   /// If set, called by the engine's thread after each step; must not block.
   std::function<void(const StepRecord &)> onStep;
 };

@@ -268,9 +268,9 @@ CachedPrefix PagedKVCache::lookUp(Span<const int32_t> tokens,
   CachedPrefix result;
   result.tokens = static_cast<int64_t>(prefix.full.size()) * layout.blockSize +
                   prefix.last.tokens;
-  result.newBlocks = prefix.last.tokens > 0;
+  result.startBlocks = prefix.last.tokens > 0;
   for (int32_t block : prefix.full)
-    result.newBlocks += prefixes.isIdle(block);
+    result.startBlocks += prefixes.isIdle(block);
   return result;
 }
 

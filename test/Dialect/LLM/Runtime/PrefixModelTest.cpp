@@ -367,7 +367,7 @@ void PrefixModel::doCreate() {
   } else {
     ASSERT_EQ(*got, most);
     ASSERT_EQ(*got, promised.tokens);
-    ASSERT_EQ(cache.numAvailable(), available - promised.newBlocks);
+    ASSERT_EQ(cache.numAvailable(), available - promised.startBlocks);
   }
   found += *got;
   foundWithinBlocks += *got % size.blockSize;

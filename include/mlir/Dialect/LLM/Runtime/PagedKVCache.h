@@ -98,7 +98,7 @@ struct CacheStatistics {
   /// Tokens for which a prefix was looked up, and those that were found.
   int64_t lookedUpTokens = 0, foundTokens = 0;
   int64_t evictedBlocks = 0; ///< Idle blocks that were freed.
-  int64_t copiedBlocks = 0;  ///< Copies on write.
+  int64_t copiedBlocks = 0;  ///< On writes, and for beginnings of blocks.
 };
 
 /// What a new sequence would start with.
@@ -106,7 +106,7 @@ struct CachedPrefix {
   int64_t tokens = 0;
   /// Available blocks that the start takes: those of the prefix that no
   /// sequence uses, and a new one if the prefix ends within a block.
-  int64_t newBlocks = 0;
+  int64_t startBlocks = 0;
 };
 
 /// Which blocks of a sequence PagedKVCache::share() offers.
@@ -273,9 +273,9 @@ public:
   /// sequence's tokens from the first on; those that it does not have yet are
   /// ignored. Prefixes with different salts never match. A full block with the
   /// same tokens as one already offered is replaced by that one. If layers keep
-  /// a state, only the end of a sequence that ends with an offered block
-  /// becomes a place where others can start, and only if a slot for a copy of
-  /// the state is free or kept by an older prefix.
+  /// a state, others can start only at the end of the sequence, if its last
+  /// offered block ends there and a slot for a copy of the state is free or
+  /// kept by an older prefix.
   ///
   /// Fails with InvalidArgument if the sequence does not exist, its layers have
   /// different numbers of tokens, its blocks were offered with other tokens or
