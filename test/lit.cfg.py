@@ -113,7 +113,7 @@ config.environment["HF_HUB_CACHE"] = os.path.join(config.test_exec_root, "hub")
 config.environment["HF_HUB_OFFLINE"] = "1"
 config.environment["LC_ALL"] = "C.UTF-8"
 config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
-for variable in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LLMIR_LONG_TESTS", "LLMIR_FEW_LEVELS"):
+for variable in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LLMIR_LONG_TESTS"):
     if variable in os.environ:
         config.environment[variable] = os.environ[variable]
 if os.environ.get("LLMIR_LONG_TESTS"):
