@@ -25,11 +25,13 @@ Creates tiny random models, runs the command on them, and checks the results:
   embeddings  embedding models: `llmir embed` within NMSE 1e-9, equal bits in any company and in pieces
   real      trained models (directory LLMIR_TEST_DATA) generate their expected ids
 
-One line per check, then `N passed, N failed`; exit status 1 if a check failed.
+Variants of families and formats are compiled for the level that compiles fastest, except for each third one and
+with LLMIR_LONG_TESTS. One line per check, then `N passed, N failed`; exit status 1 if a check failed.
 """
 
 import argparse
 import base64
+import itertools
 import json
 import lzma
 import os
@@ -88,7 +90,7 @@ class TinyModel(object):
     """One set of random weights: its files, its reference, and inputs suitable for a test."""
 
     def __init__(self, temp, label, family, dtype="f32", gguf_type=None, dialect="old", shards=1,
-                 tokens=TOKENS, seed=0, **options):
+                 tokens=TOKENS, seed=0, quick=False, **options):
         config, weights = make_tiny.make(family, seed, dtype, **options)
         base = os.path.join(temp, label.replace("/", "-").replace(" ", "-"))
         self.folder, self.gguf = base, base + ".gguf"
@@ -101,20 +103,24 @@ class TinyModel(object):
             self.reference = load(self.folder if gguf_type is None else self.gguf)
         self.tokens = tokens
         self.continuation = None
-        self.answers, self.artifact = {}, None
+        self.quick, self.answers, self.artifacts = quick, {}, {}
         self.rounds_in_gguf = config.value_heads > 0  # such a file has the exponential of the decays
 
     def answer(self, command, path, ids):
         """The command's logits for the file or directory, computed once."""
         if path not in self.answers:
-            self.answers[path] = command.logits(path, ids)
+            self.answers[path] = command.logits(self.code(command, path), ids)
         return self.answers[path]
 
-    def gguf_artifact(self, command):
-        """The GGUF file, compiled once for a lower level than the directory."""
-        if self.artifact is None:
-            self.artifact = command.compiled(self.gguf)
-        return self.artifact
+    def code(self, command, path):
+        """What commands are given: the model, which they compile for this CPU, or if quick its artifact."""
+        return self.artifact(command, path) if self.quick else path
+
+    def artifact(self, command, path):
+        """The file or directory, compiled once for the level that compiles fastest."""
+        if path not in self.artifacts:
+            self.artifacts[path] = command.compiled(path)
+        return self.artifacts[path]
 
     def random_ids(self, seed, count):
         ids = np.random.RandomState(seed).randint(0, self.reference.config.vocab, count)
@@ -145,6 +151,11 @@ class TinyModel(object):
             if min(margins) > F32_LEAD and len(set(ids)) >= 8:
                 self.continuation = prompt, ids
         raise Failure("no prompt found with clear leads over %d tokens" % GREEDY_TOKENS)
+
+
+def is_quick(number):
+    """Whether a variant is compiled for the fastest level: in long tests none, else two of three."""
+    return number % 3 != 0 and not os.environ.get("LLMIR_LONG_TESTS")
 
 
 def clear_lead(rounded, exact):
@@ -186,19 +197,19 @@ def f32_checks(command, report, temp, label, family, **options):
         return close(model.answer(command, model.folder, ids), exact, F32_BOUND)
 
     def gguf():
-        answer = model.answer(command, model.gguf_artifact(command), ids)
+        answer = model.answer(command, model.artifact(command, model.gguf), ids)
         note, other = close(answer, exact, F32_BOUND), model.answer(command, model.folder, ids)
         return note if model.rounds_in_gguf else note + ", " + same_bits(answer, other)
 
     def threads():
-        one = command.logits(model.folder, ids, ["-t", "1"])
-        return same_bits(command.logits(model.folder, ids, ["-t", "2"]), one)
+        folder = model.code(command, model.folder)
+        return same_bits(command.logits(folder, ids, ["-t", "2"]), command.logits(folder, ids, ["-t", "1"]))
 
     report.check(label + " logits", logits)
-    report.check(label + " greedy", lambda: equal_greedy(command, model.folder, *model.greedy()))
+    report.check(label + " greedy", lambda: equal_greedy(command, model.code(command, model.folder), *model.greedy()))
     report.check(label + " gguf", gguf)
     report.check(label + " gguf greedy", lambda:
-                 equal_greedy(command, model.gguf_artifact(command), *model.greedy()))
+                 equal_greedy(command, model.artifact(command, model.gguf), *model.greedy()))
     report.check(label + " threads", threads)
 
 
@@ -343,37 +354,34 @@ def suite_families(command, report, temp):
         ("qwen3 biases", "qwen3", dict(attention_bias=True)),
         ("llama3 longer than a step", "llama3", dict(tokens=613, max_positions=1024)),
     ]
-    for name, family, options in variants:
-        f32_checks(command, report, temp, "families/" + name, family, **options)
+    for number, (name, family, options) in enumerate(variants):
+        f32_checks(command, report, temp, "families/" + name, family, quick=is_quick(number), **options)
 
 
 def suite_formats(command, report, temp):
+    numbers = itertools.count()
+
+    def check(label, family, **options):
+        format_checks(command, report, temp, label, family, quick=is_quick(next(numbers)), **options)
+
     for family in sorted(make_tiny.FAMILIES):
         is_whole = family not in SAME_ARCHITECTURE or os.environ.get("LLMIR_LONG_TESTS")
         for dtype in ("bf16", "f16") if is_whole else ("bf16",):
-            format_checks(command, report, temp, "formats/%s %s" % (family, dtype), family,
-                          dtype=dtype)
+            check("formats/%s %s" % (family, dtype), family, dtype=dtype)
         for gguf_type in ("q8_0", "q4_0") if is_whole else ():
-            format_checks(command, report, temp, "formats/%s %s" % (family, gguf_type), family,
-                          gguf_type=gguf_type)
-    format_checks(command, report, temp, "formats/llama bf16 odd sizes", "llama", dtype="bf16",
-                  odd=True)
-    format_checks(command, report, temp, "formats/gpt2 bf16 odd sizes", "gpt2", dtype="bf16",
-                  odd=True)
-    format_checks(command, report, temp, "formats/qwen3 f16 odd sizes", "qwen3", dtype="f16",
-                  odd=True)
+            check("formats/%s %s" % (family, gguf_type), family, gguf_type=gguf_type)
+    check("formats/llama bf16 odd sizes", "llama", dtype="bf16", odd=True)
+    check("formats/gpt2 bf16 odd sizes", "gpt2", dtype="bf16", odd=True)
+    check("formats/qwen3 f16 odd sizes", "qwen3", dtype="f16", odd=True)
     for gguf_type in ("q8_0", "q4_0"):  # rows of 172 remain f16
-        format_checks(command, report, temp, "formats/llama %s mixed" % gguf_type, "llama",
-                      gguf_type=gguf_type, intermediate=172, vocab=259)
+        check("formats/llama %s mixed" % gguf_type, "llama", gguf_type=gguf_type, intermediate=172, vocab=259)
     for gguf_type in ("f64", "q4_1", "q5_0", "q5_1", "iq4_nl", "mxfp4"):
-        format_checks(command, report, temp, "formats/llama %s" % gguf_type, "llama",
-                      gguf_type=gguf_type)
+        check("formats/llama %s" % gguf_type, "llama", gguf_type=gguf_type)
     for gguf_type in ("q2_k", "q3_k", "q4_k", "q5_k", "q6_k", "q4_k_m", "iq4_xs", "iq3_s", "iq3_xxs",
                       "iq2_s", "iq2_xs", "iq2_xxs", "iq1_m", "iq1_s", "tq1_0", "tq2_0", "mix"):
         # Rows of 256 values.
-        format_checks(command, report, temp, "formats/llama3 %s" % gguf_type, "llama3",
-                      gguf_type=gguf_type, layers=4 if gguf_type == "q4_k_m" else 2, hidden=256,
-                      intermediate=512, head_dim=32)
+        check("formats/llama3 %s" % gguf_type, "llama3", gguf_type=gguf_type, hidden=256, intermediate=512,
+              layers=4 if gguf_type == "q4_k_m" else 2, head_dim=32)
     kv_checks(command, report, temp)
 
 
@@ -433,7 +441,7 @@ class QuantizedModel(TinyModel):
     def __init__(self, temp, label, method):
         config, weights = make_tiny.make("llama3", dtype="f16", layers=2, hidden=256, intermediate=512, head_dim=32)
         self.folder = os.path.join(temp, label.replace("/", "-").replace(" ", "-"))
-        self.tokens, self.answers = TOKENS, {}
+        self.tokens, self.quick, self.answers = TOKENS, False, {}
         make_tiny.write_hf(self.folder, config, weights, "f16")
         stored = quantized.write_folder(self.folder, weights, method, "f16")
         self.reference = Model(config, weights, stored)
