@@ -118,8 +118,8 @@ struct AttentionRounding {
 std::vector<const CPULevel *> attentionLevels();
 
 /// Test parameters: levels, types of the cache, cases. All combinations are
-/// covered on the best level of this processor, and with LLMIR_LONG_TESTS;
-/// otherwise a case has one type per level, and the types take turns.
+/// covered with LLMIR_LONG_TESTS; otherwise a case has one type on a level and
+/// another one on the next.
 template <typename Case>
 std::vector<std::tuple<const CPULevel *, TensorFormat, Case>>
 attentionParameters(const std::vector<TensorFormat> &formats,
@@ -129,10 +129,9 @@ attentionParameters(const std::vector<TensorFormat> &formats,
   for (const CPULevel *level : attentionLevels()) {
     for (size_t f = 0; f < formats.size(); ++f)
       for (size_t i = 0; i < cases.size(); ++i)
-        if (isLongTest() || isBestHere(level) ||
-            (i + turn) % formats.size() == f)
+        if (isLongTest() || (i + turn) % formats.size() == f)
           parameters.emplace_back(level, formats[f], cases[i]);
-    ++turn;
+    turn += coverageOf(level) == Coverage::Whole ? 1 : 0;
   }
   return parameters;
 }

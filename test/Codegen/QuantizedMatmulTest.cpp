@@ -249,17 +249,19 @@ std::vector<float> makeInputs(const QuantCase &c) {
   return all;
 }
 
-/// The cases that are covered on a level: all, or every fourth, others on each
-/// level.
+/// The cases that are covered on a level: all on the best one of this
+/// processor, otherwise every other or fourth one, not the same on each level.
 std::vector<QuantCase> casesOf(const CPULevel &level) {
   std::vector<QuantCase> all = allCases(), covered;
-  const bool isSample =
-      coverageOf(&level, Products::OfBytes) == Coverage::Sample;
+  const size_t step = isLongTest() || isBestHere(&level) ? 1
+                      : coverageOf(&level, Products::OfBytes) == Coverage::Whole
+                          ? 2
+                          : 4;
   const std::vector<const CPULevel *> levels = allLevels();
-  const size_t turn = llvm::find(levels, &level) - levels.begin();
+  const size_t turn = (llvm::find(levels, &level) - levels.begin()) / 2;
   for (size_t i = 0; i < all.size(); ++i) {
     all[i].number = i;
-    if (!isSample || i % 4 == turn % 4)
+    if (i % step == turn % step)
       covered.push_back(all[i]);
   }
   return covered;

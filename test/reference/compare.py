@@ -63,6 +63,7 @@ CLEAR_LEAD = 6.0      # times the rounded reference's RMS error: no rounding ove
 F32_LEAD = 1e-3       # the same for float32 alone, absolute
 TOKENS = 77           # several KV blocks, the last of them partly filled
 GREEDY_TOKENS = 64
+LONG = dict(tokens=613, max_positions=1024)  # more tokens than a step has
 BLOCKS_OF_EXPERTS = ("q8_0", "q4_k", "mxfp4", "iq4_xs")
 # Same architecture as llama3, with other sizes: their formats are long tests.
 SAME_ARCHITECTURE = ("llama", "smollm2", "tinyllama")
@@ -113,8 +114,8 @@ class TinyModel(object):
         return self.answers[path]
 
     def code(self, command, path):
-        """What commands are given: the model, which they compile for this CPU, or if quick its artifact."""
-        return self.artifact(command, path) if self.quick else path
+        """What commands are given: an artifact or, unless quick, a model, which they compile for this CPU."""
+        return self.artifact(command, path) if self.quick and not path.endswith(".llmir") else path
 
     def artifact(self, command, path):
         """The file or directory, compiled once for the level that compiles fastest."""
@@ -242,7 +243,7 @@ def described_families(command, report, temp, suite, families):
     names = []
     for number, family in enumerate(sorted(families)):
         label = "%s/%s" % (suite, family)
-        f32_checks(command, report, temp, label, family, dialect=("old", "new")[number % 2])
+        f32_checks(command, report, temp, label, family, dialect=("old", "new")[number % 2], quick=is_quick(number))
         artifact = os.path.join(temp, label.replace("/", "-") + ".gguf.llmir")
         if command.batch_tests and os.path.exists(artifact):
             os.link(artifact, os.path.join(temp, family + ".llmir"))
@@ -260,8 +261,7 @@ def suite_dense(command, report, temp):
                                    "language_model.model.layers.7.self_attn.k_proj.weight"))  # of the shared cache
     for family in ("gemma4", "gemma4_shared"):
         report.check("dense/%s q8_0" % family, lambda: in_blocks(command, temp, family, "q8_0"))
-        f32_checks(command, report, temp, "dense/%s longer than a step" % family, family, tokens=613,
-                   max_positions=1024)
+        f32_checks(command, report, temp, "dense/%s longer than a step" % family, family, quick=is_quick(1), **LONG)
 
 
 def suite_experts(command, report, temp):
@@ -277,9 +277,8 @@ def suite_experts(command, report, temp):
                      lambda: in_quantized(command, temp, "qwen3_moe", method, head_dim=32))
     report.check("experts/gpt_oss MXFP4", lambda: gpt_oss_mxfp4(command, temp))
     report.check("experts/gpt_oss bf16", lambda: gpt_oss_bf16(command, temp))
-    f32_checks(command, report, temp, "experts/gpt_oss longer than a step", "gpt_oss", tokens=613, max_positions=1024)
-    f32_checks(command, report, temp, "experts/llama4 longer than a step", "llama4", tokens=613, max_positions=1024,
-               chunk=160)
+    f32_checks(command, report, temp, "experts/gpt_oss longer than a step", "gpt_oss", quick=is_quick(1), **LONG)
+    f32_checks(command, report, temp, "experts/llama4 longer than a step", "llama4", chunk=160, quick=is_quick(1), **LONG)
     f32_checks(command, report, temp, "experts/llama4 without norms", "llama4", experts=128, qk_norm=False, layers=4)
     report.check("experts/llama4 as the text part of a multimodal model",
                  lambda: text_part(command, temp, "llama4", "vision_model.class_embedding"))
@@ -339,7 +338,7 @@ def suite_families(command, report, temp):
         ("qwen3 odd sizes", "qwen3", dict(odd=True)),
         ("gpt2 odd sizes", "gpt2", dict(odd=True)),
         ("gpt2 untied, 2 shards", "gpt2", dict(tied=False, shards=2, intermediate=97)),
-        ("gpt2 longer than a step", "gpt2", dict(tokens=613, max_positions=1024)),
+        ("gpt2 longer than a step", "gpt2", LONG),
         ("llama smallest", "llama", dict(layers=1, hidden=5, intermediate=3, heads=1, kv_heads=1,
                                          head_dim=2, vocab=33)),
         ("llama tied", "llama", dict(tied=True)),
@@ -352,7 +351,7 @@ def suite_families(command, report, temp):
          dict(tied=False, dialect="new", shards=2)),
         ("qwen3 untied, new dialect", "qwen3", dict(tied=False, dialect="new")),
         ("qwen3 biases", "qwen3", dict(attention_bias=True)),
-        ("llama3 longer than a step", "llama3", dict(tokens=613, max_positions=1024)),
+        ("llama3 longer than a step", "llama3", LONG),
     ]
     for number, (name, family, options) in enumerate(variants):
         f32_checks(command, report, temp, "families/" + name, family, quick=is_quick(number), **options)
