@@ -51,9 +51,9 @@ private:
   static void arrive(const LLMIRStepContext *ctx, int64_t worker);
   void beginPhase();
   void endPhase();
-  void checkPhase(const Contents &end);
+  void checkPhase();
   void checkClaims();
-  void checkBytes(const Contents &end, size_t block, size_t first, size_t last);
+  void checkBytes(size_t block, size_t first, size_t last);
   void report(const char *what, size_t block, size_t byte);
 
   Range rangeOf(const WorkDivision &division) const;
@@ -152,7 +152,7 @@ void AccessChecker::endPhase() {
   if (recording)
     states.push_back(save());
   else if (wrong.empty())
-    checkPhase(save());
+    checkPhase();
 }
 
 //===----------------------------------------------------------------------===//
@@ -321,30 +321,30 @@ void AccessChecker::report(const char *what, size_t block, size_t byte) {
     wrong += " in phase " + std::to_string(phase);
 }
 
-void AccessChecker::checkPhase(const Contents &end) {
-  for (size_t block = 0; block < end.size(); ++block)
-    for (size_t first = 0; first < end[block].size(); first += kChunk) {
-      const size_t last = std::min(first + kChunk, end[block].size());
-      const uint8_t *after = end[block].data() + first;
+void AccessChecker::checkPhase() {
+  for (size_t block = 0; block < step.blocks.size(); ++block)
+    for (size_t first = 0; first < step.blocks[block].size; first += kChunk) {
+      const size_t last = std::min(first + kChunk, step.blocks[block].size);
+      const uint8_t *after = step.blocks[block].data + first;
       auto isSame = [&](const Contents &other) {
         return std::memcmp(after, other[block].data() + first, last - first) ==
                0;
       };
       if (!isSame(begin) || !isSame(states[phase + 1]))
-        checkBytes(end, block, first, last);
+        checkBytes(block, first, last);
       if (!wrong.empty())
         return;
     }
 }
 
-void AccessChecker::checkBytes(const Contents &end, size_t block, size_t first,
-                               size_t last) {
+void AccessChecker::checkBytes(size_t block, size_t first, size_t last) {
   if (rightsOfPhase.empty())
     rightsOfPhase = rights();
   const Contents &expected = states[phase + 1];
+  const uint8_t *end = step.blocks[block].data;
   for (size_t byte = first; byte < last && wrong.empty(); ++byte) {
-    const bool changed = end[block][byte] != begin[block][byte];
-    const bool right = end[block][byte] == expected[block][byte];
+    const bool changed = end[byte] != begin[block][byte];
+    const bool right = end[byte] == expected[block][byte];
     uint8_t &claim = claims[phase][block][byte];
     switch (rightsOfPhase[block][byte]) {
     case Right::None:

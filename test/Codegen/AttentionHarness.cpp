@@ -78,11 +78,16 @@ std::vector<const CPULevel *> attentionLevels() {
            a->vectorBits == b->vectorBits &&
            a->hasBf16Dots() == b->hasBf16Dots();
   };
-  for (const CPULevel *level : allLevels())
-    if (std::none_of(levels.begin(), levels.end(), [&](const CPULevel *known) {
-          return isLike(level, known);
-        }))
+  for (const CPULevel *level : allLevels()) {
+    auto known =
+        std::find_if(levels.begin(), levels.end(), [&](const CPULevel *other) {
+          return isLike(level, other);
+        });
+    if (known == levels.end())
       levels.push_back(level);
+    else if (isBestHere(level))
+      *known = level;
+  }
   return levels;
 }
 

@@ -19,6 +19,8 @@
 #include "llmir/ABI/KVBlockLayout.h"
 #include "llmir/Reference/Attention.h"
 
+#include <tuple>
+
 namespace llmir::test {
 
 /// The attributes of attention kernels.
@@ -111,8 +113,28 @@ struct AttentionRounding {
   bool bf16;
 };
 
-/// One level for each kind of code of attention over 16- and 32-bit elements.
+/// One level for each kind of code of attention over 16- and 32-bit elements,
+/// if possible the best one of this processor.
 std::vector<const CPULevel *> attentionLevels();
+
+/// Test parameters: levels, types of the cache, cases. All combinations are
+/// covered with LLMIR_LONG_TESTS; otherwise a case has one type on a level and
+/// another one on the next.
+template <typename Case>
+std::vector<std::tuple<const CPULevel *, TensorFormat, Case>>
+attentionParameters(const std::vector<TensorFormat> &formats,
+                    const std::vector<Case> &cases) {
+  std::vector<std::tuple<const CPULevel *, TensorFormat, Case>> parameters;
+  size_t turn = 0;
+  for (const CPULevel *level : attentionLevels()) {
+    for (size_t f = 0; f < formats.size(); ++f)
+      for (size_t i = 0; i < cases.size(); ++i)
+        if (isLongTest() || (i + turn) % formats.size() == f)
+          parameters.emplace_back(level, formats[f], cases[i]);
+    turn += coverageOf(level) == Coverage::Whole ? 1 : 0;
+  }
+  return parameters;
+}
 
 } // namespace llmir::test
 

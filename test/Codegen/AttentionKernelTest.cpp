@@ -307,7 +307,7 @@ class AttentionKernels : public testing::TestWithParam<Parameters> {
 protected:
   void SetUp() override {
     auto [level, format, shape] = GetParam();
-    LLMIR_SKIP_UNLESS_RUNNABLE(level);
+    LLMIR_SKIP_UNLESS_COVERED(level);
     static std::map<std::string, std::unique_ptr<AttentionProgram>> programs;
     auto &entry = programs[nameOf(GetParam())];
     if (!entry)
@@ -392,8 +392,7 @@ TEST_P(AttentionKernels, DoNothingForAnEmptyStep) {
 
 INSTANTIATE_TEST_SUITE_P(
     , AttentionKernels,
-    testing::Combine(testing::ValuesIn(attentionLevels()),
-                     testing::Values(TensorFormat::F32, TensorFormat::F16,
-                                     TensorFormat::BF16),
-                     testing::ValuesIn(kGeometries)),
+    testing::ValuesIn(attentionParameters<Geometry>(
+        {TensorFormat::F32, TensorFormat::F16, TensorFormat::BF16},
+        {std::begin(kGeometries), std::end(kGeometries)})),
     [](const auto &info) { return AttentionKernels::nameOf(info.param); });

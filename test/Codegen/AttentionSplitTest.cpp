@@ -48,7 +48,7 @@ protected:
 
 void AttentionSplits::SetUp() {
   auto [level, format, window] = GetParam();
-  LLMIR_SKIP_UNLESS_RUNNABLE(level);
+  LLMIR_SKIP_UNLESS_COVERED(level);
   attention.kvFormat = tensorFormatInfo(format).name;
   attention.heads = 28;
   attention.kvHeads = 4; // Groups of three heads and of one.
@@ -152,12 +152,11 @@ TEST_P(AttentionSplits, GiveTheBitsOfWholeSequences) {
     EXPECT_TRUE(sameBits(whole, run(true, workers))) << workers << " workers";
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    , AttentionSplits,
-    testing::Combine(testing::ValuesIn(attentionLevels()),
-                     testing::Values(TensorFormat::F32, TensorFormat::BF16),
-                     testing::Values(int64_t(0), int64_t(700))),
-    nameOf);
+INSTANTIATE_TEST_SUITE_P(, AttentionSplits,
+                         testing::ValuesIn(attentionParameters<int64_t>(
+                             {TensorFormat::F32, TensorFormat::BF16},
+                             {0, 700})),
+                         nameOf);
 
 TEST(AttentionLoads, SplitWhereWorkersWouldBeIdle) {
   AttentionLoad load;

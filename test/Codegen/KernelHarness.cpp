@@ -190,17 +190,19 @@ void LoadedProgram::expectOnlyWritten(const std::vector<unsigned> &written,
 }
 
 void LoadedProgram::expectOnlyWritten(const std::vector<WrittenRows> &written) {
-  std::vector<uint8_t> expected = before;
+  // The snapshot is used up: copying memory of this size takes longer than most
+  // kernels.
   for (auto [buffer, rows] : written) {
     const BufferPlace &place = buffers[buffer];
-    std::memcpy(expected.data() + place.offset, arena.data() + place.offset,
+    std::memcpy(before.data() + place.offset, arena.data() + place.offset,
                 rows * place.stride * 4);
   }
-  for (size_t at = 0; at < expected.size(); ++at)
-    if (expected[at] != arena.data()[at]) {
-      ADD_FAILURE() << "byte " << at << " of the arena was written";
-      return;
-    }
+  if (std::memcmp(before.data(), arena.data(), before.size()) == 0)
+    return;
+  const auto [wrong, found] =
+      std::mismatch(before.begin(), before.end(), arena.data());
+  ADD_FAILURE() << "byte " << wrong - before.begin()
+                << " of the arena was written";
 }
 
 //===----------------------------------------------------------------------===//
@@ -284,26 +286,6 @@ std::vector<const CPULevel *> allLevels() {
   return levels;
 }
 
-/// Emulated levels of one architecture differ in byte products only: all tests
-/// cover the lowest one, tests with such products and long tests also the
-/// others.
-static bool isTriedHere(const CPULevel &level) {
-  if (level.byteDots == ByteDots::Generic || std::getenv("LLMIR_LONG_TESTS"))
-    return true;
-  const auto *test = testing::UnitTest::GetInstance()->current_test_info();
-  std::string suite = test ? test->test_suite_name() : "";
-  return suite.find("Quant") != std::string::npos ||
-         suite.find("MoE") != std::string::npos;
-}
-
-/// Whether the level is one of the fewer that tests with slow compilers cover:
-/// the lowest of x86-64, and the best one of this processor.
-static bool isOneOfFew(const CPULevel &level) {
-  const Expected<const CPULevel *> best = nativeCPULevel();
-  return level.name.str() == "x86-64-v3" ||
-         (best && level.name.str() == (*best)->name.str());
-}
-
 static bool runsHere(const CPULevel &level) {
   const CpuFeatures &host = CpuFeatures::host();
   return level.architecture.str() == host.architecture() &&
@@ -311,19 +293,64 @@ static bool runsHere(const CPULevel &level) {
           canEmulateTiles(level.name.str()));
 }
 
-std::string whyNotRunnable(const CPULevel *level) {
-  if (std::getenv("LLMIR_FEW_LEVELS") && !isOneOfFew(*level))
-    return "not one of the few levels";
+bool isEmulated(const CPULevel *level) { return !runsHere(*level); }
+
+bool isBestHere(const CPULevel *level) {
+  const Expected<const CPULevel *> best = nativeCPULevel();
+  return best && *best == level;
+}
+
+bool isLongTest() { return std::getenv("LLMIR_LONG_TESTS") != nullptr; }
+
+/// Empty if code of the level can be run, natively or emulated, else the reason
+/// why not.
+static std::string whyNotRunnable(const CPULevel *level) {
   if (runsHere(*level))
     return {};
   if (level->architecture.str() == CpuFeatures::host().architecture())
     return "this processor has no " + level->name.str();
-  if (std::string reason = whyNotEmulated(*level); !reason.empty())
-    return reason;
-  return isTriedHere(*level) ? "" : "emulated here in long tests only";
+  return whyNotEmulated(*level);
 }
 
-bool isEmulated(const CPULevel *level) { return !runsHere(*level); }
+static bool isLowest(const CPULevel *level) {
+  const std::vector<const CPULevel *> levels = allLevels();
+  return *llvm::find_if(levels, [&](const CPULevel *other) {
+    return other->architecture == level->architecture;
+  }) == level;
+}
+
+static bool haveSame(Products products, const CPULevel *a, const CPULevel *b) {
+  return products == Products::OfBytes ? a->byteDots == b->byteDots
+                                       : a->bf16Dots == b->bf16Dots;
+}
+
+Coverage coverageOf(const CPULevel *level, Products products) {
+  if (!whyNotRunnable(level).empty())
+    return Coverage::None;
+  auto isWhole = [](const CPULevel *level) {
+    return isLongTest() || isLowest(level) || isBestHere(level);
+  };
+  if (isWhole(level))
+    return Coverage::Whole;
+  if (products == Products::None)
+    return Coverage::None;
+  bool isBefore = true;
+  for (const CPULevel *other : allLevels()) {
+    isBefore &= other != level;
+    if (other != level && (isBefore || isWhole(other)) &&
+        haveSame(products, level, other) && whyNotRunnable(other).empty())
+      return Coverage::None;
+  }
+  return Coverage::Sample;
+}
+
+std::string whyNotCovered(const CPULevel *level, Products products) {
+  if (coverageOf(level, products) != Coverage::None)
+    return {};
+  std::string reason = whyNotRunnable(level);
+  return level->name.str() + ": " +
+         (reason.empty() ? "covered with LLMIR_LONG_TESTS" : reason);
+}
 
 std::string levelName(const CPULevel *level) {
   std::string name = level->name.str();

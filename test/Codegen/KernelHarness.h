@@ -132,9 +132,9 @@ public:
   void run(const StepInputs &inputs, int64_t workers);
 
   /// Saves the contents of the arena.
-  void snapshot() { before = copyOfArena(); }
+  void snapshot() { before.assign(arena.data(), arena.data() + arena.size()); }
   /// Fails the test if anything except the first `rows` rows of the buffers
-  /// differs from the snapshot.
+  /// differs from the snapshot; call once for each.
   void expectOnlyWritten(const std::vector<unsigned> &written, int64_t rows);
   void expectOnlyWritten(const std::vector<WrittenRows> &written);
 
@@ -143,9 +143,6 @@ private:
   explicit LoadedProgram(const CPULevel &level) : level(&level) {}
   LLMIRStepContext contextOf(const StepInputs &inputs);
   void expectOwnAccesses(const StepInputs &inputs, int64_t workers);
-  std::vector<uint8_t> copyOfArena() const {
-    return {arena.data(), arena.data() + arena.size()};
-  }
 
   const CPULevel *level;
   std::optional<CodeImage> image; ///< Image of a native level.
@@ -283,16 +280,37 @@ bool sameBits(const std::vector<float> &a, const std::vector<float> &b);
 std::vector<const CPULevel *> allLevels();
 /// For test names: "x86_64_v3".
 std::string levelName(const CPULevel *level);
-/// Empty if code of the level can be run, natively or emulated, else the reason
-/// why not.
-std::string whyNotRunnable(const CPULevel *level);
 /// True if it is emulated: tests then use small shapes.
 bool isEmulated(const CPULevel *level);
+/// True for the best level of this processor.
+bool isBestHere(const CPULevel *level);
+/// True if every case is to be tested, which `./dev check --all` demands.
+bool isLongTest();
 
-/// Skips a test of a level that cannot be run.
-#define LLMIR_SKIP_UNLESS_RUNNABLE(level)                                      \
-  if (std::string reason = whyNotRunnable(level); !reason.empty())             \
-  GTEST_SKIP() << (level)->name.str() << ": " << reason
+/// The products whose instructions a kernel uses, as columns of CPULevels.def.
+enum class Products { None, OfBytes, OfBf16 };
+
+/// How many of its cases a test covers on a level.
+enum class Coverage {
+  None,
+  Sample, ///< A few: the level is there for its products.
+  Whole
+};
+
+/// The rule for all tests of kernels. With LLMIR_LONG_TESTS each level that can
+/// be run is covered as a whole. Otherwise these are: the lowest level of each
+/// architecture, and the best one of this processor; a sample covers, for
+/// kernels of such products, the first level that has instructions for them
+/// that none of the other levels has.
+Coverage coverageOf(const CPULevel *level, Products products = Products::None);
+/// Empty if the level is covered, else the reason why not.
+std::string whyNotCovered(const CPULevel *level,
+                          Products products = Products::None);
+
+/// Skips a test on a level that is not covered.
+#define LLMIR_SKIP_UNLESS_COVERED(...)                                         \
+  if (std::string reason = whyNotCovered(__VA_ARGS__); !reason.empty())        \
+  GTEST_SKIP() << reason
 
 } // namespace llmir::test
 

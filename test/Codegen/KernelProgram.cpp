@@ -22,6 +22,8 @@
 
 #include <cstdio>
 #include <fcntl.h>
+#include <limits>
+#include <malloc.h>
 #include <unistd.h>
 
 using namespace mlir;
@@ -287,10 +289,20 @@ static Status prepareFor(const CPULevel &level) {
   return Status::ok();
 }
 
+/// Keeps freed memory for the next of the many copies of an arena: otherwise
+/// half of the time of some tests is that of new pages.
+static void keepFreedMemory() {
+  static const bool done =
+      mallopt(M_MMAP_MAX, 0) != 0 &&
+      mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max()) != 0;
+  (void)done;
+}
+
 Expected<LoadedProgram> KernelProgram::load(const CPULevel &level) const {
   Expected<std::vector<uint8_t>> image = compile(level);
   if (!image)
     return image.takeStatus();
+  keepFreedMemory();
   LoadedProgram loaded(level);
   if (!isEmulated(&level)) {
     LLMIR_RETURN_IF_ERROR(prepareFor(level));

@@ -27,7 +27,7 @@ inline const mllm::kernel::RowSpaceAttr kFixedSize = {};
 
 class KernelTest : public testing::TestWithParam<const CPULevel *> {
 protected:
-  void SetUp() override { LLMIR_SKIP_UNLESS_RUNNABLE(GetParam()); }
+  void SetUp() override { LLMIR_SKIP_UNLESS_COVERED(GetParam()); }
 
   /// Compiles the program; call in ASSERT_NO_FATAL_FAILURE.
   void load();

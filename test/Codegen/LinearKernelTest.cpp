@@ -36,6 +36,7 @@ struct LinearCase {
   RowSpace over = RowSpace::Tokens;
   std::vector<uint8_t> stored = {};
   std::vector<float> weights = {}, bias = {};
+  std::vector<float> inputs = {}; ///< [kBudget, columns]; row 4 is denormal.
   unsigned x = 0, words = 0, y = 0;
 };
 
@@ -63,6 +64,9 @@ struct LinearProgram {
     for (LinearCase &c : cases) {
       c.stored = randomMatrix(format, c.rows, c.columns, random);
       c.weights = decodeMatrix(format, c.rows, c.columns, c.stored);
+      c.inputs = Random(1000 + c.rows).values(kBudget * c.columns, -2.0f, 2.0f);
+      for (int64_t k = 0; k < c.columns; ++k)
+        c.inputs[4 * c.columns + k] *= 0x1p-127f;
       c.x = program.addBuffer(kBudget, c.columns);
       c.y = program.addBuffer(kBudget, c.rows);
       weights.push_back(
@@ -153,7 +157,9 @@ class LinearKernels : public testing::TestWithParam<
 protected:
   void SetUp() override {
     auto [level, format] = GetParam();
-    LLMIR_SKIP_UNLESS_RUNNABLE(level);
+    LLMIR_SKIP_UNLESS_COVERED(level, format == TensorFormat::BF16
+                                         ? Products::OfBf16
+                                         : Products::None);
     // Compiled once for all tests of the level and format.
     static std::map<std::pair<const CPULevel *, TensorFormat>,
                     std::unique_ptr<LinearProgram>>
@@ -190,15 +196,11 @@ protected:
     return results;
   }
 
-  /// Rows [first, first + tokens) of the case's input; row 4 is denormal.
+  /// Rows [first, first + tokens) of the case's input.
   std::vector<float> input(const LinearCase &c, int64_t first,
                            int64_t tokens) const {
-    Random random(1000 + c.rows);
-    std::vector<float> all = random.values(kBudget * c.columns, -2.0f, 2.0f);
-    for (int64_t k = 0; k < c.columns; ++k)
-      all[4 * c.columns + k] *= 0x1p-127f;
-    return {all.begin() + first * c.columns,
-            all.begin() + (first + tokens) * c.columns};
+    return {c.inputs.begin() + first * c.columns,
+            c.inputs.begin() + (first + tokens) * c.columns};
   }
 
   LinearProgram *program = nullptr;

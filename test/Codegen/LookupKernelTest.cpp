@@ -37,7 +37,7 @@ using Parameters = std::tuple<const CPULevel *, TensorFormat, Geometry>;
 
 class LookupKernels : public testing::TestWithParam<Parameters> {
 protected:
-  void SetUp() override { LLMIR_SKIP_UNLESS_RUNNABLE(std::get<0>(GetParam())); }
+  void SetUp() override { LLMIR_SKIP_UNLESS_COVERED(std::get<0>(GetParam())); }
 };
 
 /// The cached rows of all sequences, [sequence, kRows, width].

@@ -30,7 +30,7 @@ constexpr int64_t kBudget = 8, kWidth = 33;
 
 class Programs : public testing::TestWithParam<const CPULevel *> {
 protected:
-  void SetUp() override { LLMIR_SKIP_UNLESS_RUNNABLE(GetParam()); }
+  void SetUp() override { LLMIR_SKIP_UNLESS_COVERED(GetParam()); }
 };
 
 mlir::Value same(mlir::OpBuilder &, mlir::Location, mlir::ValueRange in) {

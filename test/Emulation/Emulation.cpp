@@ -9,11 +9,14 @@
 #include "Emulation.h"
 #include "KernelJob.h"
 
+#include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <memory>
 #include <spawn.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -79,8 +82,12 @@ public:
       unlink(path.c_str());
     }
   }
+  TemporaryFile(const TemporaryFile &) = delete;
+  TemporaryFile &operator=(const TemporaryFile &) = delete;
+  /// The new contents of the file.
   bool write(const void *data, size_t bytes) const {
-    return fd >= 0 && pwrite(fd, data, bytes, 0) == static_cast<ssize_t>(bytes);
+    return fd >= 0 && ftruncate(fd, static_cast<off_t>(bytes)) == 0 &&
+           pwrite(fd, data, bytes, 0) == static_cast<ssize_t>(bytes);
   }
   bool read(uint64_t offset, void *data, size_t bytes) const {
     return pread(fd, data, bytes, static_cast<off_t>(offset)) ==
@@ -127,43 +134,130 @@ static std::vector<uint8_t> makeJob(const LLMIRStepContext &context,
   return job;
 }
 
-/// Runs the emulator; the runner writes its message to stderr.
-static Status runRunner(const CPULevel &level, const std::string &image,
-                        const std::string &job) {
-  const std::string runner = runnerPath();
-  const char *const arguments[] = {
-      emulator,       "-cpu",        emulatedCPU(level), "-L",   libraries,
-      runner.c_str(), image.c_str(), job.c_str(),        nullptr};
+namespace {
+/// A running emulator of one level, which runs one job after the other:
+/// starting it and translating the code of an image takes longer than most
+/// jobs.
+class Emulator {
+public:
+  explicit Emulator(const CPULevel &level) : level(level) {}
+  Emulator(const Emulator &) = delete;
+  Emulator &operator=(const Emulator &) = delete;
+  ~Emulator() { stop(); }
+
+  /// Runs the job, which is changed in place.
+  Status run(Span<const uint8_t> image, std::vector<uint8_t> &job);
+
+private:
+  Status start();
+  /// Ends the emulator, if it runs; returns its status as of waitpid().
+  int stop();
+  /// Writes both paths and reads the answer, an empty line or a sentence.
+  bool exchange(const std::string &request, std::string &answer) const;
+
+  const CPULevel &level;
   pid_t child = 0;
-  int error = posix_spawnp(&child, emulator, nullptr, nullptr,
-                           const_cast<char *const *>(arguments), environ);
-  if (error != 0)
-    return failure(std::string(emulator) + ": " + std::strerror(error));
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR)
-      return failure(std::strerror(errno));
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+  int connection = -1;
+  std::vector<uint8_t> loaded; ///< The bytes of imageFile.
+  std::unique_ptr<TemporaryFile> imageFile;
+  TemporaryFile jobFile;
+};
+} // namespace
+
+Status Emulator::start() {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    return failure(std::strerror(errno));
+  const std::string runner = runnerPath();
+  const char *const arguments[] = {emulator, "-cpu",    emulatedCPU(level),
+                                   "-L",     libraries, runner.c_str(),
+                                   nullptr};
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  for (int standard : {STDIN_FILENO, STDOUT_FILENO})
+    posix_spawn_file_actions_adddup2(&actions, ends[1], standard);
+  const int error = posix_spawnp(&child, emulator, &actions, nullptr,
+                                 const_cast<char *const *>(arguments), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  connection = ends[0];
+  if (error == 0)
     return Status::ok();
-  return failure(WIFSIGNALED(status)
-                     ? "ended by signal " + std::to_string(WTERMSIG(status))
-                     : "the runner failed");
+  child = 0;
+  stop();
+  return failure(std::string(emulator) + ": " + std::strerror(error));
+}
+
+int Emulator::stop() {
+  if (connection >= 0)
+    close(connection);
+  connection = -1;
+  loaded.clear();
+  int status = 0;
+  while (child != 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  child = 0;
+  return status;
+}
+
+bool Emulator::exchange(const std::string &request, std::string &answer) const {
+  for (size_t sent = 0; sent < request.size();) {
+    ssize_t now = send(connection, request.data() + sent, request.size() - sent,
+                       MSG_NOSIGNAL);
+    if (now < 0 && errno != EINTR)
+      return false;
+    sent += std::max<ssize_t>(now, 0);
+  }
+  answer.clear();
+  while (answer.empty() || answer.back() != '\n') {
+    char bytes[512];
+    ssize_t now = recv(connection, bytes, sizeof bytes, 0);
+    if (now == 0 || (now < 0 && errno != EINTR))
+      return false;
+    answer.append(bytes, std::max<ssize_t>(now, 0));
+  }
+  answer.pop_back();
+  return true;
+}
+
+Status Emulator::run(Span<const uint8_t> image, std::vector<uint8_t> &job) {
+  if (child == 0)
+    LLMIR_RETURN_IF_ERROR(start());
+  if (loaded.size() != image.size() ||
+      !std::equal(loaded.begin(), loaded.end(), image.begin())) {
+    // Another file: the emulator has mapped the one before.
+    imageFile = std::make_unique<TemporaryFile>();
+    if (!imageFile->write(image.data(), image.size()))
+      return failure("the image cannot be written");
+    loaded.assign(image.begin(), image.end());
+  }
+  if (!jobFile.write(job.data(), job.size()))
+    return failure("the job cannot be written");
+  std::string answer;
+  if (!exchange(imageFile->path + "\n" + jobFile.path + "\n", answer)) {
+    const int status = stop();
+    return failure(WIFSIGNALED(status)
+                       ? "ended by signal " + std::to_string(WTERMSIG(status))
+                       : "the runner ended");
+  }
+  if (!answer.empty())
+    return failure(answer);
+  return jobFile.read(0, job.data(), job.size())
+             ? Status::ok()
+             : failure("its results cannot be read");
 }
 
 Status runEmulated(const CPULevel &level, Span<const uint8_t> image,
                    const LLMIRStepContext &context, int64_t workers,
                    const std::vector<FieldMemory> &memory) {
+  static std::map<const CPULevel *, Emulator> emulators;
   std::vector<uint64_t> offsets;
   std::vector<uint8_t> job = makeJob(context, workers, memory, offsets);
-  TemporaryFile imageFile, jobFile;
-  if (!imageFile.write(image.data(), image.size()) ||
-      !jobFile.write(job.data(), job.size()))
-    return failure("its files cannot be written");
-  LLMIR_RETURN_IF_ERROR(runRunner(level, imageFile.path, jobFile.path));
+  LLMIR_RETURN_IF_ERROR(
+      emulators.try_emplace(&level, level).first->second.run(image, job));
   for (size_t i = 0; i < memory.size(); ++i)
-    if (memory[i].isWritten &&
-        !jobFile.read(offsets[i], memory[i].data, memory[i].bytes))
-      return failure("its results cannot be read");
+    if (memory[i].isWritten && memory[i].bytes)
+      std::memcpy(memory[i].data, job.data() + offsets[i], memory[i].bytes);
   return Status::ok();
 }
 

@@ -3,27 +3,27 @@
 // inputs are f32, so that only sums are rounded.
 
 // RUN: sed -e 's/HEAD/i8/g; s/TAIL/true, false, -1, 32, 8, format = q8_0/g' %s | llmir-translate --compare | FileCheck %s
-// RUN: sed -e 's/HEAD/i4/g; s/TAIL/true, false, -1, 32, 4, format = q4_0/g' %s | llmir-translate --compare | FileCheck %s
+// RUN: sed -e 's/HEAD/i4/g; s/TAIL/true, false, -1, 32, 4, format = q4_0/g' %s | llmir-translate --compare --level=%quick_level | FileCheck %s
 // RUN: sed -e 's/HEAD/i4/g; s/TAIL/false, false, -1, 32, 4, format = q4_1/g' %s | llmir-translate --compare | FileCheck %s
-// RUN: sed -e 's/HEAD/i4/g; s/TAIL/false, false, -1, 256, 4, format = q4_k/g' %s | llmir-translate --compare | FileCheck %s
+// RUN: sed -e 's/HEAD/i4/g; s/TAIL/false, false, -1, 256, 4, format = q4_k/g' %s | llmir-translate --compare --level=%quick_level | FileCheck %s
 // RUN: sed -e 's/HEAD/i5/g; s/TAIL/false, false, -1, 256, 5, format = q5_k/g' %s | llmir-translate --compare | FileCheck %s
-// RUN: sed -e 's/HEAD/i6/g; s/TAIL/true, false, -1, 256, 6, format = q6_k/g' %s | llmir-translate --compare | FileCheck %s
+// RUN: sed -e 's/HEAD/i6/g; s/TAIL/true, false, -1, 256, 6, format = q6_k/g' %s | llmir-translate --compare --level=%quick_level | FileCheck %s
 // RUN: sed -e 's/HEAD/i5/g; s/TAIL/true, false, -1, 32, 5, format = q5_0/g' %s | llmir-translate --compare | FileCheck %s
-// RUN: sed -e 's/HEAD/i5/g; s/TAIL/false, false, -1, 32, 5, format = q5_1/g' %s | llmir-translate --compare | FileCheck %s
+// RUN: sed -e 's/HEAD/i5/g; s/TAIL/false, false, -1, 32, 5, format = q5_1/g' %s | llmir-translate --compare --level=%quick_level | FileCheck %s
 // RUN: sed -e 's/HEAD/i2/g; s/TAIL/false, false, -1, 256, 2, format = q2_k/g' %s | llmir-translate --compare | FileCheck %s
-// RUN: sed -e 's/HEAD/i3/g; s/TAIL/true, false, -1, 256, 3, format = q3_k/g' %s | llmir-translate --compare | FileCheck %s
+// RUN: sed -e 's/HEAD/i3/g; s/TAIL/true, false, -1, 256, 3, format = q3_k/g' %s | llmir-translate --compare --level=%quick_level | FileCheck %s
 // RUN: sed -e 's/HEAD/i4/g; s/TAIL/true, false, -1, 32, 4, format = iq4_nl/g' %s | llmir-translate --compare | FileCheck %s
-// RUN: sed -e 's/HEAD/i4/g; s/TAIL/true, false, -1, 256, 4, format = iq4_xs/g' %s | llmir-translate --compare | FileCheck %s
+// RUN: sed -e 's/HEAD/i4/g; s/TAIL/true, false, -1, 256, 4, format = iq4_xs/g' %s | llmir-translate --compare --level=%quick_level | FileCheck %s
 // RUN: sed -e 's/HEAD/i4/g; s/TAIL/true, false, -1, 32, 4, format = mxfp4/g' %s | llmir-translate --compare | FileCheck %s
-// RUN: sed -e 's/HEAD/i2/g; s/TAIL/true, false, -1, 256, 2, format = tq1_0/g' %s | llmir-translate --compare | FileCheck %s
+// RUN: sed -e 's/HEAD/i2/g; s/TAIL/true, false, -1, 256, 2, format = tq1_0/g' %s | llmir-translate --compare --level=%quick_level | FileCheck %s
 // RUN: sed -e 's/HEAD/i2/g; s/TAIL/true, false, -1, 256, 2, format = tq2_0/g' %s | llmir-translate --compare | FileCheck %s
-// RUN: sed -e 's/HEAD/i3/g; s/TAIL/true, false, -1, 256, 3, format = iq1_s/g' %s | llmir-translate --compare | FileCheck %s
+// RUN: sed -e 's/HEAD/i3/g; s/TAIL/true, false, -1, 256, 3, format = iq1_s/g' %s | llmir-translate --compare --level=%quick_level | FileCheck %s
 // RUN: sed -e 's/HEAD/i3/g; s/TAIL/true, false, -1, 256, 3, format = iq1_m/g' %s | llmir-translate --compare | FileCheck %s
-// RUN: sed -e 's/HEAD/i3/g; s/TAIL/true, false, -1, 256, 3, format = iq2_xxs/g' %s | llmir-translate --compare | FileCheck %s
+// RUN: sed -e 's/HEAD/i3/g; s/TAIL/true, false, -1, 256, 3, format = iq2_xxs/g' %s | llmir-translate --compare --level=%quick_level | FileCheck %s
 // RUN: sed -e 's/HEAD/i3/g; s/TAIL/true, false, -1, 256, 3, format = iq2_xs/g' %s | llmir-translate --compare | FileCheck %s
-// RUN: sed -e 's/HEAD/i3/g; s/TAIL/true, false, -1, 256, 3, format = iq2_s/g' %s | llmir-translate --compare | FileCheck %s
+// RUN: sed -e 's/HEAD/i3/g; s/TAIL/true, false, -1, 256, 3, format = iq2_s/g' %s | llmir-translate --compare --level=%quick_level | FileCheck %s
 // RUN: sed -e 's/HEAD/i4/g; s/TAIL/true, false, -1, 256, 4, format = iq3_xxs/g' %s | llmir-translate --compare | FileCheck %s
-// RUN: sed -e 's/HEAD/i4/g; s/TAIL/true, false, -1, 256, 4, format = iq3_s/g' %s | llmir-translate --compare | FileCheck %s
+// RUN: sed -e 's/HEAD/i4/g; s/TAIL/true, false, -1, 256, 4, format = iq3_s/g' %s | llmir-translate --compare --level=%quick_level | FileCheck %s
 // RUN: sed -e 's/HEAD/i4/g; s/TAIL/false, false, -1, 256, 4, format = q4_k/g' %s | llmir-translate --compare --workers=3 --level=x86-64-v3 | FileCheck %s
 // RUN: sed -e 's/HEAD/i6/g; s/TAIL/true, false, -1, 256, 6, format = q6_k/g' %s | llmir-translate --compare --workers=3 --level=x86-64-v3 | FileCheck %s
 

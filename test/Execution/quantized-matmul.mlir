@@ -1,9 +1,9 @@
 // REQUIRES: avx2
 // Every way of quantizing a matrix, with inputs as they are and of int8, against
 // the float64 reference: 0, 1, 2, 7 and 33 tokens, two levels.
-// RUN: sed -e 's/TOKENS/0/g; s/FLOAT/f32/g' %s | llmir-translate --compare | FileCheck %s
+// RUN: sed -e 's/TOKENS/0/g; s/FLOAT/f32/g' %s | llmir-translate --compare --level=%quick_level | FileCheck %s
 // RUN: sed -e 's/TOKENS/1/g; s/FLOAT/f32/g' %s | llmir-translate --compare --workers=2 --seed=3 | FileCheck %s
-// RUN: sed -e 's/TOKENS/2/g; s/FLOAT/bf16/g' %s | llmir-translate --compare --workers=3 | FileCheck %s
+// RUN: sed -e 's/TOKENS/2/g; s/FLOAT/bf16/g' %s | llmir-translate --compare --level=%quick_level --workers=3 | FileCheck %s
 // RUN: sed -e 's/TOKENS/33/g; s/FLOAT/f32/g' %s | llmir-translate --compare --workers=2 --seed=7 | FileCheck %s
 // RUN: sed -e 's/TOKENS/7/g; s/FLOAT/f16/g' %s | llmir-translate --compare --level=x86-64-v3 --workers=3 | FileCheck %s
 

@@ -1,12 +1,12 @@
 // Ops on rows, compiled and run, against the interpreter: for no token, one, a
 // few, and more than two tiles, in every element type, at both widths.
 
-// RUN: sed -e 's/TOKENS/0/g; s/FLOAT/f32/g' %s | llmir-translate --compare | FileCheck %s
-// RUN: sed -e 's/TOKENS/1/g; s/FLOAT/f32/g' %s | llmir-translate --compare --workers=1 | FileCheck %s
+// RUN: sed -e 's/TOKENS/0/g; s/FLOAT/f32/g' %s | llmir-translate --compare --level=%quick_level | FileCheck %s
+// RUN: sed -e 's/TOKENS/1/g; s/FLOAT/f32/g' %s | llmir-translate --compare --level=%quick_level --workers=1 | FileCheck %s
 // RUN: sed -e 's/TOKENS/7/g; s/FLOAT/f32/g' %s | llmir-translate --compare --workers=3 | FileCheck %s
 // RUN: sed -e 's/TOKENS/33/g; s/FLOAT/f32/g' %s | llmir-translate --compare | FileCheck %s
 // RUN: sed -e 's/TOKENS/7/g; s/FLOAT/bf16/g' %s | llmir-translate --compare | FileCheck %s
-// RUN: sed -e 's/TOKENS/33/g; s/FLOAT/f16/g' %s | llmir-translate --compare | FileCheck %s
+// RUN: sed -e 's/TOKENS/33/g; s/FLOAT/f16/g' %s | llmir-translate --compare --level=%quick_level | FileCheck %s
 // RUN: sed -e 's/TOKENS/7/g; s/FLOAT/f32/g' %s | llmir-translate --compare --level=x86-64-v3 | FileCheck %s
 // RUN: sed -e 's/TOKENS/1/g; s/FLOAT/bf16/g' %s | llmir-translate --compare --level=x86-64-v3 | FileCheck %s
 

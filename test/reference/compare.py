@@ -25,11 +25,13 @@ Creates tiny random models, runs the command on them, and checks the results:
   embeddings  embedding models: `llmir embed` within NMSE 1e-9, equal bits in any company and in pieces
   real      trained models (directory LLMIR_TEST_DATA) generate their expected ids
 
-One line per check, then `N passed, N failed`; exit status 1 if a check failed.
+Variants of families and formats are compiled for the level that compiles fastest, except for each third one and
+with LLMIR_LONG_TESTS. One line per check, then `N passed, N failed`; exit status 1 if a check failed.
 """
 
 import argparse
 import base64
+import itertools
 import json
 import lzma
 import os
@@ -61,6 +63,7 @@ CLEAR_LEAD = 6.0      # times the rounded reference's RMS error: no rounding ove
 F32_LEAD = 1e-3       # the same for float32 alone, absolute
 TOKENS = 77           # several KV blocks, the last of them partly filled
 GREEDY_TOKENS = 64
+LONG = dict(tokens=613, max_positions=1024)  # more tokens than a step has
 BLOCKS_OF_EXPERTS = ("q8_0", "q4_k", "mxfp4", "iq4_xs")
 # Same architecture as llama3, with other sizes: their formats are long tests.
 SAME_ARCHITECTURE = ("llama", "smollm2", "tinyllama")
@@ -88,7 +91,7 @@ class TinyModel(object):
     """One set of random weights: its files, its reference, and inputs suitable for a test."""
 
     def __init__(self, temp, label, family, dtype="f32", gguf_type=None, dialect="old", shards=1,
-                 tokens=TOKENS, seed=0, **options):
+                 tokens=TOKENS, seed=0, quick=False, **options):
         config, weights = make_tiny.make(family, seed, dtype, **options)
         base = os.path.join(temp, label.replace("/", "-").replace(" ", "-"))
         self.folder, self.gguf = base, base + ".gguf"
@@ -101,20 +104,24 @@ class TinyModel(object):
             self.reference = load(self.folder if gguf_type is None else self.gguf)
         self.tokens = tokens
         self.continuation = None
-        self.answers, self.artifact = {}, None
+        self.quick, self.answers, self.artifacts = quick, {}, {}
         self.rounds_in_gguf = config.value_heads > 0  # such a file has the exponential of the decays
 
     def answer(self, command, path, ids):
         """The command's logits for the file or directory, computed once."""
         if path not in self.answers:
-            self.answers[path] = command.logits(path, ids)
+            self.answers[path] = command.logits(self.code(command, path), ids)
         return self.answers[path]
 
-    def gguf_artifact(self, command):
-        """The GGUF file, compiled once for a lower level than the directory."""
-        if self.artifact is None:
-            self.artifact = command.compiled(self.gguf)
-        return self.artifact
+    def code(self, command, path):
+        """What commands are given: an artifact or, unless quick, a model, which they compile for this CPU."""
+        return self.artifact(command, path) if self.quick and not path.endswith(".llmir") else path
+
+    def artifact(self, command, path):
+        """The file or directory, compiled once for the level that compiles fastest."""
+        if path not in self.artifacts:
+            self.artifacts[path] = command.compiled(path)
+        return self.artifacts[path]
 
     def random_ids(self, seed, count):
         ids = np.random.RandomState(seed).randint(0, self.reference.config.vocab, count)
@@ -145,6 +152,11 @@ class TinyModel(object):
             if min(margins) > F32_LEAD and len(set(ids)) >= 8:
                 self.continuation = prompt, ids
         raise Failure("no prompt found with clear leads over %d tokens" % GREEDY_TOKENS)
+
+
+def is_quick(number):
+    """Whether a variant is compiled for the fastest level: in long tests none, else two of three."""
+    return number % 3 != 0 and not os.environ.get("LLMIR_LONG_TESTS")
 
 
 def clear_lead(rounded, exact):
@@ -186,19 +198,19 @@ def f32_checks(command, report, temp, label, family, **options):
         return close(model.answer(command, model.folder, ids), exact, F32_BOUND)
 
     def gguf():
-        answer = model.answer(command, model.gguf_artifact(command), ids)
+        answer = model.answer(command, model.artifact(command, model.gguf), ids)
         note, other = close(answer, exact, F32_BOUND), model.answer(command, model.folder, ids)
         return note if model.rounds_in_gguf else note + ", " + same_bits(answer, other)
 
     def threads():
-        one = command.logits(model.folder, ids, ["-t", "1"])
-        return same_bits(command.logits(model.folder, ids, ["-t", "2"]), one)
+        folder = model.code(command, model.folder)
+        return same_bits(command.logits(folder, ids, ["-t", "2"]), command.logits(folder, ids, ["-t", "1"]))
 
     report.check(label + " logits", logits)
-    report.check(label + " greedy", lambda: equal_greedy(command, model.folder, *model.greedy()))
+    report.check(label + " greedy", lambda: equal_greedy(command, model.code(command, model.folder), *model.greedy()))
     report.check(label + " gguf", gguf)
     report.check(label + " gguf greedy", lambda:
-                 equal_greedy(command, model.gguf_artifact(command), *model.greedy()))
+                 equal_greedy(command, model.artifact(command, model.gguf), *model.greedy()))
     report.check(label + " threads", threads)
 
 
@@ -231,7 +243,7 @@ def described_families(command, report, temp, suite, families):
     names = []
     for number, family in enumerate(sorted(families)):
         label = "%s/%s" % (suite, family)
-        f32_checks(command, report, temp, label, family, dialect=("old", "new")[number % 2])
+        f32_checks(command, report, temp, label, family, dialect=("old", "new")[number % 2], quick=is_quick(number))
         artifact = os.path.join(temp, label.replace("/", "-") + ".gguf.llmir")
         if command.batch_tests and os.path.exists(artifact):
             os.link(artifact, os.path.join(temp, family + ".llmir"))
@@ -249,8 +261,7 @@ def suite_dense(command, report, temp):
                                    "language_model.model.layers.7.self_attn.k_proj.weight"))  # of the shared cache
     for family in ("gemma4", "gemma4_shared"):
         report.check("dense/%s q8_0" % family, lambda: in_blocks(command, temp, family, "q8_0"))
-        f32_checks(command, report, temp, "dense/%s longer than a step" % family, family, tokens=613,
-                   max_positions=1024)
+        f32_checks(command, report, temp, "dense/%s longer than a step" % family, family, quick=is_quick(1), **LONG)
 
 
 def suite_experts(command, report, temp):
@@ -266,9 +277,8 @@ def suite_experts(command, report, temp):
                      lambda: in_quantized(command, temp, "qwen3_moe", method, head_dim=32))
     report.check("experts/gpt_oss MXFP4", lambda: gpt_oss_mxfp4(command, temp))
     report.check("experts/gpt_oss bf16", lambda: gpt_oss_bf16(command, temp))
-    f32_checks(command, report, temp, "experts/gpt_oss longer than a step", "gpt_oss", tokens=613, max_positions=1024)
-    f32_checks(command, report, temp, "experts/llama4 longer than a step", "llama4", tokens=613, max_positions=1024,
-               chunk=160)
+    f32_checks(command, report, temp, "experts/gpt_oss longer than a step", "gpt_oss", quick=is_quick(1), **LONG)
+    f32_checks(command, report, temp, "experts/llama4 longer than a step", "llama4", chunk=160, quick=is_quick(1), **LONG)
     f32_checks(command, report, temp, "experts/llama4 without norms", "llama4", experts=128, qk_norm=False, layers=4)
     report.check("experts/llama4 as the text part of a multimodal model",
                  lambda: text_part(command, temp, "llama4", "vision_model.class_embedding"))
@@ -328,7 +338,7 @@ def suite_families(command, report, temp):
         ("qwen3 odd sizes", "qwen3", dict(odd=True)),
         ("gpt2 odd sizes", "gpt2", dict(odd=True)),
         ("gpt2 untied, 2 shards", "gpt2", dict(tied=False, shards=2, intermediate=97)),
-        ("gpt2 longer than a step", "gpt2", dict(tokens=613, max_positions=1024)),
+        ("gpt2 longer than a step", "gpt2", LONG),
         ("llama smallest", "llama", dict(layers=1, hidden=5, intermediate=3, heads=1, kv_heads=1,
                                          head_dim=2, vocab=33)),
         ("llama tied", "llama", dict(tied=True)),
@@ -341,39 +351,36 @@ def suite_families(command, report, temp):
          dict(tied=False, dialect="new", shards=2)),
         ("qwen3 untied, new dialect", "qwen3", dict(tied=False, dialect="new")),
         ("qwen3 biases", "qwen3", dict(attention_bias=True)),
-        ("llama3 longer than a step", "llama3", dict(tokens=613, max_positions=1024)),
+        ("llama3 longer than a step", "llama3", LONG),
     ]
-    for name, family, options in variants:
-        f32_checks(command, report, temp, "families/" + name, family, **options)
+    for number, (name, family, options) in enumerate(variants):
+        f32_checks(command, report, temp, "families/" + name, family, quick=is_quick(number), **options)
 
 
 def suite_formats(command, report, temp):
+    numbers = itertools.count()
+
+    def check(label, family, **options):
+        format_checks(command, report, temp, label, family, quick=is_quick(next(numbers)), **options)
+
     for family in sorted(make_tiny.FAMILIES):
         is_whole = family not in SAME_ARCHITECTURE or os.environ.get("LLMIR_LONG_TESTS")
         for dtype in ("bf16", "f16") if is_whole else ("bf16",):
-            format_checks(command, report, temp, "formats/%s %s" % (family, dtype), family,
-                          dtype=dtype)
+            check("formats/%s %s" % (family, dtype), family, dtype=dtype)
         for gguf_type in ("q8_0", "q4_0") if is_whole else ():
-            format_checks(command, report, temp, "formats/%s %s" % (family, gguf_type), family,
-                          gguf_type=gguf_type)
-    format_checks(command, report, temp, "formats/llama bf16 odd sizes", "llama", dtype="bf16",
-                  odd=True)
-    format_checks(command, report, temp, "formats/gpt2 bf16 odd sizes", "gpt2", dtype="bf16",
-                  odd=True)
-    format_checks(command, report, temp, "formats/qwen3 f16 odd sizes", "qwen3", dtype="f16",
-                  odd=True)
+            check("formats/%s %s" % (family, gguf_type), family, gguf_type=gguf_type)
+    check("formats/llama bf16 odd sizes", "llama", dtype="bf16", odd=True)
+    check("formats/gpt2 bf16 odd sizes", "gpt2", dtype="bf16", odd=True)
+    check("formats/qwen3 f16 odd sizes", "qwen3", dtype="f16", odd=True)
     for gguf_type in ("q8_0", "q4_0"):  # rows of 172 remain f16
-        format_checks(command, report, temp, "formats/llama %s mixed" % gguf_type, "llama",
-                      gguf_type=gguf_type, intermediate=172, vocab=259)
+        check("formats/llama %s mixed" % gguf_type, "llama", gguf_type=gguf_type, intermediate=172, vocab=259)
     for gguf_type in ("f64", "q4_1", "q5_0", "q5_1", "iq4_nl", "mxfp4"):
-        format_checks(command, report, temp, "formats/llama %s" % gguf_type, "llama",
-                      gguf_type=gguf_type)
+        check("formats/llama %s" % gguf_type, "llama", gguf_type=gguf_type)
     for gguf_type in ("q2_k", "q3_k", "q4_k", "q5_k", "q6_k", "q4_k_m", "iq4_xs", "iq3_s", "iq3_xxs",
                       "iq2_s", "iq2_xs", "iq2_xxs", "iq1_m", "iq1_s", "tq1_0", "tq2_0", "mix"):
         # Rows of 256 values.
-        format_checks(command, report, temp, "formats/llama3 %s" % gguf_type, "llama3",
-                      gguf_type=gguf_type, layers=4 if gguf_type == "q4_k_m" else 2, hidden=256,
-                      intermediate=512, head_dim=32)
+        check("formats/llama3 %s" % gguf_type, "llama3", gguf_type=gguf_type, hidden=256, intermediate=512,
+              layers=4 if gguf_type == "q4_k_m" else 2, head_dim=32)
     kv_checks(command, report, temp)
 
 
@@ -433,7 +440,7 @@ class QuantizedModel(TinyModel):
     def __init__(self, temp, label, method):
         config, weights = make_tiny.make("llama3", dtype="f16", layers=2, hidden=256, intermediate=512, head_dim=32)
         self.folder = os.path.join(temp, label.replace("/", "-").replace(" ", "-"))
-        self.tokens, self.answers = TOKENS, {}
+        self.tokens, self.quick, self.answers = TOKENS, False, {}
         make_tiny.write_hf(self.folder, config, weights, "f16")
         stored = quantized.write_folder(self.folder, weights, method, "f16")
         self.reference = Model(config, weights, stored)

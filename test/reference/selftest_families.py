@@ -3,6 +3,8 @@
 """Checks of the reference of the families of llmref/families.py, which selftest.py runs."""
 
 import copy
+import os
+import re
 
 import numpy as np
 
@@ -37,8 +39,13 @@ def check_dense_families(_):
         parts = [model.forward(ids[i:i + 7], cache=cache) for i in range(0, len(ids), 7)]
         assert nmse(np.concatenate(parts), exact) < 1e-25, family
         random = np.random.RandomState(0)
+        # Of the tensors that differ in numbers (of layers, experts) only, the last one, unless tests may take long.
+        last = {re.sub(r"\d+", "*", name): name for name in weights}
+        chosen = set(weights if os.environ.get("LLMIR_LONG_TESTS") else last.values())
         for name, values in weights.items():
             noise = random.standard_normal(values.shape)
+            if name not in chosen:
+                continue
             moved = values + 0.02 * (noise if values.size > 1 else np.sign(noise))
             # The norm after the last layer all but cancels its factor.
             least = 1e-14 if name == "model.layers.%d.layer_scalar" % (config.layers - 1) else 1e-7
