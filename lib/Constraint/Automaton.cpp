@@ -18,8 +18,7 @@ static constexpr uint64_t mostWork = uint64_t(1) << 21;
 /// Places of a state.
 static constexpr size_t mostPlaces = 4096;
 /// Bytes of what is kept, about.
-static constexpr size_t mostKept = size_t(4) << 20,
-                        mostMasks = size_t(1) << 20;
+static constexpr size_t mostKept = size_t(4) << 20, mostMasks = size_t(1) << 20;
 
 static uint64_t mixed(uint64_t value) { // SplitMix64.
   value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;

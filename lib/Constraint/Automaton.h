@@ -87,8 +87,8 @@ private:
   State closure(std::vector<Place> seeds);
   State intern(std::vector<Place> &found, bool accepts);
   State next(State state, uint8_t byte) {
-    const size_t index = size_t(state) * program->numClasses() +
-                         program->classOf(byte);
+    const size_t index =
+        size_t(state) * program->numClasses() + program->classOf(byte);
     return transitions[index] != unknown ? transitions[index]
                                          : computeNext(state, byte, index);
   }
@@ -108,7 +108,7 @@ private:
   std::vector<State> transitions; ///< [state][class of the byte]
   std::unordered_map<State, std::vector<uint64_t>> masks;
   State current = dead;
-  PlaceSet visited; ///< Kept to reuse the allocation.
+  PlaceSet visited;        ///< Kept to reuse the allocation.
   std::vector<State> path; ///< The same.
   uint64_t work = 0;       ///< Of this call, in places.
   bool isExceeded = false; ///< By this call.

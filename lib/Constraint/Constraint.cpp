@@ -21,8 +21,7 @@ Constraint::~Constraint() = default;
 Expected<std::shared_ptr<const Constraint>>
 Constraint::create(const Grammar &grammar,
                    std::shared_ptr<const TokenVocabulary> vocabulary) {
-  Expected<constraint::Program> program =
-      constraint::Program::compile(grammar);
+  Expected<constraint::Program> program = constraint::Program::compile(grammar);
   if (!program)
     return program.takeStatus();
   LLMIR_RETURN_IF_ERROR(constraint::Automaton(*program).checkStart());

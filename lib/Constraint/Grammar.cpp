@@ -12,8 +12,8 @@
 
 namespace llmir {
 
-static constexpr size_t mostNodes = size_t(1) << 17, mostListed = size_t(1)
-                                                                  << 18,
+static constexpr size_t mostNodes = size_t(1) << 17,
+                        mostListed = size_t(1) << 18,
                         mostTextBytes = size_t(1) << 20;
 
 static constexpr uint32_t lastCharacter = 0x10ffff;
@@ -94,7 +94,8 @@ Grammar::Node Grammar::text(std::string_view bytes) {
   data.kind = Kind::Text;
   data.first = static_cast<uint32_t>(texts.size());
   data.count = static_cast<uint32_t>(bytes.size());
-  const Node node = add(data);
+  isTooLarge |= bytes.size() > mostTextBytes;
+  const Node node = isTooLarge ? empty() : add(data);
   if (node != empty())
     texts += bytes;
   return node;

@@ -58,34 +58,31 @@ Node charactersInString(Grammar &grammar,
 }
 
 Node anyCharacterInString(Grammar &grammar) {
-  const Node hex =
-      grammar.characters({{'0', '9'}, {'a', 'f'}, {'A', 'F'}});
+  const Node hex = grammar.characters({{'0', '9'}, {'a', 'f'}, {'A', 'F'}});
   const Node two = grammar.sequence({hex, hex}),
              three = grammar.sequence({hex, hex, hex});
   const Node d = grammar.characters({{'d', 'd'}, {'D', 'D'}});
   // No half of a pair of surrogates alone.
   const Node unit = grammar.choice(
-      {grammar.sequence({grammar.characters({{'0', '9'},
-                                             {'a', 'c'},
-                                             {'e', 'f'},
-                                             {'A', 'C'},
-                                             {'E', 'F'}}),
-                         three}),
+      {grammar.sequence(
+           {grammar.characters(
+                {{'0', '9'}, {'a', 'c'}, {'e', 'f'}, {'A', 'C'}, {'E', 'F'}}),
+            three}),
        grammar.sequence({d, grammar.range('0', '7'), two}),
        grammar.sequence(
            {d, grammar.characters({{'8', '9'}, {'a', 'b'}, {'A', 'B'}}), two,
             grammar.text("\\u"), d,
             grammar.characters({{'c', 'f'}, {'C', 'F'}}), two})});
-  const Node escape = grammar.choice(
-      {grammar.characters({{'"', '"'},
-                           {'\\', '\\'},
-                           {'/', '/'},
-                           {'b', 'b'},
-                           {'f', 'f'},
-                           {'n', 'n'},
-                           {'r', 'r'},
-                           {'t', 't'}}),
-       grammar.sequence({grammar.text("u"), unit})});
+  const Node escape =
+      grammar.choice({grammar.characters({{'"', '"'},
+                                          {'\\', '\\'},
+                                          {'/', '/'},
+                                          {'b', 'b'},
+                                          {'f', 'f'},
+                                          {'n', 'n'},
+                                          {'r', 'r'},
+                                          {'t', 't'}}),
+                      grammar.sequence({grammar.text("u"), unit})});
   return grammar.choice({grammar.characters(complement(escaped)),
                          grammar.sequence({grammar.text("\\"), escape})});
 }
@@ -94,9 +91,9 @@ Node anyInteger(Grammar &grammar) {
   return grammar.sequence(
       {grammar.optional(grammar.text("-")),
        grammar.choice({grammar.text("0"),
-                       grammar.sequence(
-                           {grammar.range('1', '9'),
-                            grammar.repeat(grammar.range('0', '9'), 0, 17)})})});
+                       grammar.sequence({grammar.range('1', '9'),
+                                         grammar.repeat(grammar.range('0', '9'),
+                                                        0, 17)})})});
 }
 
 Node anyNumber(Grammar &grammar) {

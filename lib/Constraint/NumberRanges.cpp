@@ -58,9 +58,10 @@ static Node sameLength(Grammar &grammar, std::string_view least,
       grammar.sequence({digits(grammar, high, high),
                         fromDigits(grammar, highRest, /*goesUp=*/false)})};
   if (high - low > 1)
-    alternatives.push_back(grammar.sequence(
-        {digits(grammar, static_cast<char>(low + 1), static_cast<char>(high - 1)),
-         anyDigits(grammar, lowRest.size())}));
+    alternatives.push_back(
+        grammar.sequence({digits(grammar, static_cast<char>(low + 1),
+                                 static_cast<char>(high - 1)),
+                          anyDigits(grammar, lowRest.size())}));
   return grammar.sequence({begin, grammar.choice(alternatives)});
 }
 
@@ -90,10 +91,10 @@ static Magnitudes magnitudesOf(const NumberLimits &limits, bool negative) {
   Magnitudes result;
   const auto &low = negative ? limits.most : limits.least;
   const auto &high = negative ? limits.least : limits.most;
-  const bool lowExcluded = negative ? limits.excludesMost
-                                    : limits.excludesLeast;
-  const bool highExcluded = negative ? limits.excludesLeast
-                                     : limits.excludesMost;
+  const bool lowExcluded =
+      negative ? limits.excludesMost : limits.excludesLeast;
+  const bool highExcluded =
+      negative ? limits.excludesLeast : limits.excludesMost;
   const int64_t sign = negative ? -1 : 1;
   if (low && sign * *low >= 0) {
     result.least = sign * *low;
@@ -110,9 +111,9 @@ Node integersBetween(Grammar &grammar, const NumberLimits &limits) {
   auto naturals = [&](bool negative) {
     const Magnitudes range = magnitudesOf(limits, negative);
     const int64_t least = range.least + (range.excludesLeast ? 1 : 0);
-    return naturalsBetween(
-        grammar, negative ? std::max<int64_t>(least, 1) : least,
-        range.most - (range.excludesMost ? 1 : 0));
+    return naturalsBetween(grammar,
+                           negative ? std::max<int64_t>(least, 1) : least,
+                           range.most - (range.excludesMost ? 1 : 0));
   };
   return grammar.choice(
       {naturals(false), grammar.sequence({grammar.text("-"), naturals(true)})});
@@ -122,28 +123,25 @@ Node integersBetween(Grammar &grammar, const NumberLimits &limits) {
 static Node magnitudes(Grammar &grammar, const Magnitudes &range) {
   const Node digit = digits(grammar, '0', '9'), zero = grammar.text("0");
   const Node point = grammar.text(".");
-  const Node fraction =
-      grammar.sequence({point, grammar.repeat(digit, 1, 18)});
+  const Node fraction = grammar.sequence({point, grammar.repeat(digit, 1, 18)});
   // Neither the least nor the greatest whole number.
   std::vector<Node> alternatives = {grammar.sequence(
-      {naturalsBetween(grammar,
-                       range.least + (range.excludesLeast ? 1 : 0),
+      {naturalsBetween(grammar, range.least + (range.excludesLeast ? 1 : 0),
                        range.most - 1),
        grammar.optional(fraction)})};
   if (range.excludesLeast && range.least < range.most) {
-    const Node notZero = grammar.sequence(
-        {grammar.repeat(zero, 0, 8), digits(grammar, '1', '9'),
-         grammar.repeat(digit, 0, 9)});
-    alternatives.push_back(
-        grammar.sequence({grammar.text(std::to_string(range.least)), point,
-                          notZero}));
+    const Node notZero =
+        grammar.sequence({grammar.repeat(zero, 0, 8), digits(grammar, '1', '9'),
+                          grammar.repeat(digit, 0, 9)});
+    alternatives.push_back(grammar.sequence(
+        {grammar.text(std::to_string(range.least)), point, notZero}));
   }
   const bool isOne = range.least == range.most && range.excludesLeast;
   if (!range.excludesMost && range.least <= range.most && !isOne)
-    alternatives.push_back(grammar.sequence(
-        {grammar.text(std::to_string(range.most)),
-         grammar.optional(
-             grammar.sequence({point, grammar.repeat(zero, 1, 18)}))}));
+    alternatives.push_back(
+        grammar.sequence({grammar.text(std::to_string(range.most)),
+                          grammar.optional(grammar.sequence(
+                              {point, grammar.repeat(zero, 1, 18)}))}));
   return grammar.choice(alternatives);
 }
 

@@ -390,19 +390,19 @@ Expected<Program> ProgramBuilder::build() {
     return Status(StatusCode::InvalidArgument,
                   "no text of finite length matches the constraint",
                   "give it a way to end");
-  if (const auto starts = findLeftRecursion(program, matching.empty); !starts.empty())
+  if (const auto starts = findLeftRecursion(program, matching.empty);
+      !starts.empty())
     return Status(StatusCode::InvalidArgument,
                   "the rule '" + nameOfRule(starts) +
                       "' refers to itself before it reads anything",
                   "put something before the reference");
   // Edges to where nothing matches are left out.
-  added.erase(std::remove_if(
-                  added.begin(), added.end(),
-                  [&](const Added &each) {
-                    return !useful[each.edge.target] ||
-                           (each.edge.kind == Edge::Kind::Call &&
-                            !useful[each.edge.value]);
-                  }),
+  added.erase(std::remove_if(added.begin(), added.end(),
+                             [&](const Added &each) {
+                               return !useful[each.edge.target] ||
+                                      (each.edge.kind == Edge::Kind::Call &&
+                                       !useful[each.edge.value]);
+                             }),
               added.end());
   ends = std::move(program.ends);
   program = finished();

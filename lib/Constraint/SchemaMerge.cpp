@@ -14,11 +14,11 @@ namespace llmir::constraint {
 
 bool isAnnotation(std::string_view keyword) {
   static constexpr std::string_view all[] = {
-      "title",       "description", "default",     "examples",
-      "example",     "$schema",     "$id",         "$comment",
-      "$defs",       "definitions", "deprecated",  "readOnly",
-      "writeOnly",   "$anchor",     "discriminator",
-      "contentMediaType", "contentEncoding"};
+      "title",          "description", "default",       "examples",
+      "example",        "$schema",     "$id",           "$comment",
+      "$defs",          "definitions", "deprecated",    "readOnly",
+      "writeOnly",      "$anchor",     "discriminator", "contentMediaType",
+      "contentEncoding"};
   return std::find(std::begin(all), std::end(all), keyword) != std::end(all);
 }
 
@@ -32,6 +32,9 @@ bool hasAssertionsBeside(const OrderedJson &schema, std::string_view keyword) {
 static OrderedJson listOf(const OrderedJson &value) {
   return value.is_array() ? value : OrderedJson::array({value});
 }
+
+/// Lists are compared element by element.
+static constexpr size_t mostListed = 1000;
 
 static bool contains(const OrderedJson &list, const OrderedJson &value) {
   return std::find(list.begin(), list.end(), value) != list.end();
@@ -53,8 +56,8 @@ static OrderedJson commonTypes(const OrderedJson &first,
 static OrderedJson commonValues(const OrderedJson &first,
                                 const OrderedJson &second) {
   OrderedJson result = OrderedJson::array();
-  for (const OrderedJson &value : listOf(first))
-    if (contains(listOf(second), value))
+  for (const OrderedJson &value : first)
+    if (contains(second, value))
       result.push_back(value);
   return result;
 }
@@ -96,6 +99,9 @@ static OrderedJson mergeKeyword(const std::string &key, const OrderedJson &a,
                                 const OrderedJson &b) {
   if (a == b)
     return a;
+  if ((a.is_array() && a.size() > mostListed) ||
+      (b.is_array() && b.size() > mostListed))
+    return nullptr;
   if (key == "type")
     return commonTypes(a, b);
   if (key == "enum" && a.is_array() && b.is_array())

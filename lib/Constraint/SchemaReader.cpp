@@ -8,9 +8,7 @@
 
 #include "SchemaReader.h"
 #include "JsonText.h"
-#include "NumberRanges.h"
 #include "SchemaMerge.h"
-#include "StringFormats.h"
 #include "llmir/Support/Json.h"
 
 #include <algorithm>
@@ -19,6 +17,9 @@
 namespace llmir::constraint {
 
 using Node = Grammar::Node;
+
+/// JSON values of a schema, and of those that are made of it.
+static constexpr size_t mostValues = 100000;
 
 /// Parts of a schema, those of schemas that are combined counted again; and how
 /// many may be within each other.
@@ -52,17 +53,34 @@ Status SchemaReader::malformed(const Schema &schema, const std::string &key,
 
 /// Unknown keywords could say anything.
 Status SchemaReader::checkKeywords(const Schema &schema) const {
-  static constexpr std::string_view known[] = {
-      "$ref",          "type",         "enum",
-      "const",         "anyOf",        "oneOf",
-      "allOf",         "properties",   "required",
-      "items",         "prefixItems",  "additionalItems",
-      "minItems",      "maxItems",     "uniqueItems",
-      "minLength",     "maxLength",    "pattern",
-      "format",        "minimum",      "maximum",
-      "multipleOf",    "exclusiveMinimum", "exclusiveMaximum",
-      "minProperties", "maxProperties", "propertyNames",
-      "additionalProperties"};
+  static constexpr std::string_view known[] = {"$ref",
+                                               "type",
+                                               "enum",
+                                               "const",
+                                               "anyOf",
+                                               "oneOf",
+                                               "allOf",
+                                               "properties",
+                                               "required",
+                                               "items",
+                                               "prefixItems",
+                                               "additionalItems",
+                                               "minItems",
+                                               "maxItems",
+                                               "uniqueItems",
+                                               "minLength",
+                                               "maxLength",
+                                               "pattern",
+                                               "format",
+                                               "minimum",
+                                               "maximum",
+                                               "multipleOf",
+                                               "exclusiveMinimum",
+                                               "exclusiveMaximum",
+                                               "minProperties",
+                                               "maxProperties",
+                                               "propertyNames",
+                                               "additionalProperties"};
   for (const auto &[key, value] : schema.json.items())
     if (!isAnnotation(key) &&
         std::find(std::begin(known), std::end(known), key) == std::end(known))
@@ -85,6 +103,21 @@ Expected<uint32_t> SchemaReader::count(const Schema &schema, const char *key,
 //===----------------------------------------------------------------------===//
 // Values
 //===----------------------------------------------------------------------===//
+
+static size_t countValues(const OrderedJson &value) {
+  size_t count = 1; // The depth of parsed JSON is limited.
+  if (value.is_structured())
+    for (const OrderedJson &part : value)
+      count += countValues(part);
+  return count;
+}
+
+static Status tooManyValues() {
+  return Status(StatusCode::OutOfRange,
+                "schema: it has more than " + std::to_string(mostValues) +
+                    " values, those of combined parts counted again",
+                "simplify it");
+}
 
 Node SchemaReader::space() {
   if (!spaceNode && !style.hasSpace)
@@ -130,11 +163,10 @@ Node SchemaReader::anyValue() {
   };
   grammar.define(
       rule,
-      grammar.choice(
-          {text, anyNumber(grammar), grammar.text("true"),
-           grammar.text("false"), grammar.text("null"),
-           bracketed("{", list(member(text, *anyNode)), true, "}"),
-           bracketed("[", list(*anyNode), true, "]")}));
+      grammar.choice({text, anyNumber(grammar), grammar.text("true"),
+                      grammar.text("false"), grammar.text("null"),
+                      bracketed("{", list(member(text, *anyNode)), true, "}"),
+                      bracketed("[", list(*anyNode), true, "]")}));
   return *anyNode;
 }
 
@@ -183,6 +215,8 @@ Expected<Node> SchemaReader::value(const Schema &schema) {
 }
 
 Expected<Node> SchemaReader::read() {
+  if (countValues(document) > mostValues)
+    return tooManyValues();
   Expected<Node> root = value({document, "#", 0});
   if (!root)
     return root;
@@ -206,9 +240,18 @@ Expected<Node> SchemaReader::read() {
 // References and combinations
 //===----------------------------------------------------------------------===//
 
+Expected<const OrderedJson *> SchemaReader::keep(OrderedJson schema) {
+  madeValues += countValues(schema);
+  if (madeValues > mostValues)
+    return tooManyValues();
+  made.push_back(std::move(schema));
+  return &made.back();
+}
+
 /// What "#/a/b" refers to.
 Expected<const OrderedJson *>
-SchemaReader::resolve(const Schema &schema, const std::string &reference) const {
+SchemaReader::resolve(const Schema &schema,
+                      const std::string &reference) const {
   if (reference.empty() || reference[0] != '#')
     return refuse(StatusCode::Unsupported, schema, "$ref",
                   "refers to " + printable(reference) +
@@ -216,8 +259,8 @@ SchemaReader::resolve(const Schema &schema, const std::string &reference) const 
                   "put it into $defs");
   const OrderedJson *at = &document;
   for (size_t begin = 1; begin < reference.size();) {
-    const size_t end = std::min(reference.find('/', begin + 1),
-                                reference.size());
+    const size_t end =
+        std::min(reference.find('/', begin + 1), reference.size());
     std::string key = reference.substr(begin + 1, end - begin - 1);
     for (const auto &[escape, character] :
          {std::pair<const char *, const char *>("~1", "/"), {"~0", "~"}})
@@ -248,8 +291,10 @@ Expected<Node> SchemaReader::reference(const Schema &schema) {
     Expected<OrderedJson> whole = withoutReference(schema);
     if (!whole)
       return whole.takeStatus();
-    made.push_back(std::move(*whole));
-    return value({made.back(), schema.place, schema.depth + 1});
+    auto kept = keep(std::move(*whole));
+    if (!kept)
+      return kept.takeStatus();
+    return value({**kept, schema.place, schema.depth + 1});
   }
   const std::string pointer = target.get<std::string>();
   if (auto resolved = resolve(schema, pointer); !resolved)
@@ -313,8 +358,10 @@ Expected<Node> SchemaReader::merged(const Schema &schema,
   Expected<OrderedJson> both = mergeSchemas(base, more, part.place);
   if (!both)
     return both.takeStatus();
-  made.push_back(std::move(*both));
-  return value({made.back(), part.place, part.depth});
+  auto kept = keep(std::move(*both));
+  if (!kept)
+    return kept.takeStatus();
+  return value({**kept, part.place, part.depth});
 }
 
 Expected<Node> SchemaReader::alternatives(const Schema &schema,
@@ -324,8 +371,8 @@ Expected<Node> SchemaReader::alternatives(const Schema &schema,
     return malformed(schema, key, "a list of schemas");
   std::vector<Node> all;
   for (size_t i = 0; i < list.size(); ++i) {
-    Expected<Node> one = merged(schema, list[i],
-                                std::string(key) + "/" + std::to_string(i));
+    Expected<Node> one =
+        merged(schema, list[i], std::string(key) + "/" + std::to_string(i));
     if (!one)
       return one;
     all.push_back(*one);
@@ -349,20 +396,27 @@ Expected<Node> SchemaReader::allOf(const Schema &schema) {
       continue;
     if (!list[i].is_object())
       return unsupported(part, "allOf", "use objects in it");
-    for (const Schema &each : {Schema{all, part.place, part.depth}, part}) {
-      Expected<OrderedJson> whole = withoutReference(each);
+    const OrderedJson *both[2] = {&all, &list[i]};
+    for (const OrderedJson *&each : both) {
+      Expected<OrderedJson> whole =
+          withoutReference({*each, part.place, part.depth});
       if (!whole)
         return whole.takeStatus();
-      made.push_back(std::move(*whole));
+      auto kept = keep(std::move(*whole));
+      if (!kept)
+        return kept.takeStatus();
+      each = *kept;
     }
-    Expected<OrderedJson> both =
-        mergeSchemas(made[made.size() - 2], made.back(), part.place);
-    if (!both)
-      return both.takeStatus();
-    all = std::move(*both);
+    Expected<OrderedJson> combined =
+        mergeSchemas(*both[0], *both[1], part.place);
+    if (!combined)
+      return combined.takeStatus();
+    all = std::move(*combined);
   }
-  made.push_back(std::move(all));
-  return value({made.back(), schema.place, schema.depth + 1});
+  auto kept = keep(std::move(all));
+  if (!kept)
+    return kept.takeStatus();
+  return value({**kept, schema.place, schema.depth + 1});
 }
 
 static bool hasType(const OrderedJson &value, const std::string &type) {
@@ -370,9 +424,9 @@ static bool hasType(const OrderedJson &value, const std::string &type) {
     return value.is_number_integer() ||
            (value.is_number() &&
             value.get<double>() == std::floor(value.get<double>()));
-  return type == "number" ? value.is_number()
-                          : type == (value.is_boolean() ? "boolean"
-                                                        : value.type_name());
+  return type == "number"
+             ? value.is_number()
+             : type == (value.is_boolean() ? "boolean" : value.type_name());
 }
 
 /// `enum` or `const`, with `type` at most.
@@ -418,8 +472,7 @@ SchemaReader::typesOf(const Schema &schema) const {
       if (!type.is_string() ||
           std::find(std::begin(known), std::end(known),
                     type.get_ref<const std::string &>()) == std::end(known))
-        return malformed(schema, "type",
-                         "types of JSON, such as \"string\"");
+        return malformed(schema, "type", "types of JSON, such as \"string\"");
       types.push_back(type.get<std::string>());
     }
     if (types.empty())
@@ -465,106 +518,6 @@ Expected<Node> SchemaReader::ofType(const Schema &schema,
   if (type == "null")
     return grammar.text("null");
   return grammar.choice({});
-}
-
-Expected<Node> SchemaReader::string(const Schema &schema) {
-  const OrderedJson *pattern = schema.find("pattern"),
-                    *format = schema.find("format");
-  const bool hasLength = schema.find("minLength") || schema.find("maxLength");
-  if ((pattern != nullptr) + (format != nullptr) + hasLength > 1)
-    return refuse(StatusCode::Unsupported, schema,
-                  format ? "format" : "pattern",
-                  "is not supported beside lengths or another pattern",
-                  "put the lengths into the pattern: \"^[a-z]{1,8}$\"");
-  if (pattern || format) {
-    const OrderedJson &given = pattern ? *pattern : *format;
-    if (!given.is_string())
-      return malformed(schema, pattern ? "pattern" : "format", "a text");
-    std::optional<std::string> regex = given.get<std::string>();
-    if (format) {
-      regex = patternOfFormat(*regex);
-      if (!regex)
-        return refuse(StatusCode::Unsupported, schema, "format",
-                      "is " + describeJson(Json(given)) +
-                          ", which is not supported",
-                      "use one of " + knownFormats() + ", or a pattern");
-      regex = "^(" + *regex + ")$";
-    }
-    Expected<Node> text = addRegexInString(grammar, *regex);
-    if (!text)
-      return text.takeStatus().withContext("schema, " +
-                                           printable(schema.place, 200) +
-                                           ": 'pattern'");
-    return quoted(*text);
-  }
-  auto least = count(schema, "minLength", 0);
-  auto most = count(schema, "maxLength", Grammar::noLimit);
-  if (!least || !most)
-    return (!least ? least : most).takeStatus();
-  if (*least > *most)
-    return grammar.choice({});
-  return quoted(grammar.repeat(anyStringCharacter(), *least, *most));
-}
-
-Expected<Node> SchemaReader::number(const Schema &schema, bool isInteger) {
-  NumberLimits limits;
-  struct Keyword {
-    const char *key;
-    bool isLeast, excludes;
-  };
-  if (const OrderedJson *step = schema.find("multipleOf");
-      step && !(isInteger && *step == 1))
-    return unsupported(schema, "multipleOf", "remove it");
-  if (const OrderedJson *format = schema.find("format")) {
-    if (*format == "int32")
-      limits.least = INT32_MIN, limits.most = INT32_MAX;
-    else if (*format != "int64" && *format != "double" && *format != "float")
-      return unsupported(schema, "format", "remove it");
-  }
-  for (const Keyword &each : {Keyword{"minimum", true, false},
-                              {"exclusiveMinimum", true, true},
-                              {"maximum", false, false},
-                              {"exclusiveMaximum", false, true}}) {
-    const OrderedJson *value = schema.find(each.key);
-    if (!value)
-      continue;
-    if (!value->is_number())
-      return malformed(schema, each.key, "a number");
-    double bound = value->get<double>();
-    bool excludes = each.excludes;
-    if (bound != std::floor(bound)) {
-      if (!isInteger)
-        return refuse(StatusCode::Unsupported, schema, each.key,
-                      "is not a whole number, which is not supported for "
-                      "numbers that are not whole",
-                      "give a whole number");
-      bound = each.isLeast ? std::ceil(bound) : std::floor(bound);
-      excludes = false;
-    }
-    if (bound > 1e18 || bound < -1e18) {
-      if ((bound > 0) == each.isLeast)
-        return refuse(StatusCode::Unsupported, schema, each.key,
-                      "has more than 18 digits", "give a smaller number");
-      continue;
-    }
-    const int64_t whole = std::clamp(
-        value->is_number_integer() ? value->get<int64_t>()
-                                   : static_cast<int64_t>(bound),
-        -greatestInteger, greatestInteger);
-    auto &limit = each.isLeast ? limits.least : limits.most;
-    auto &excluded = each.isLeast ? limits.excludesLeast : limits.excludesMost;
-    const bool isTighter =
-        !limit || (each.isLeast ? whole > *limit : whole < *limit) ||
-        (whole == *limit && excludes);
-    if (isTighter) {
-      limit = whole;
-      excluded = excludes;
-    }
-  }
-  if (!limits.least && !limits.most)
-    return isInteger ? anyInteger(grammar) : anyNumber(grammar);
-  return isInteger ? integersBetween(grammar, limits)
-                   : numbersBetween(grammar, limits);
 }
 
 } // namespace llmir::constraint

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Translates JSON schemas: values of any type here, objects and arrays in
-// SchemaStructures.cpp.
+// Translates JSON schemas: strings and numbers in SchemaScalars.cpp, objects
+// and arrays in SchemaStructures.cpp, the rest in SchemaReader.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -84,12 +84,13 @@ private:
   Expected<Node> elements(const Schema &schema, const OrderedJson *first,
                           std::optional<Node> rest);
 
+  /// Keeps a schema that was made of others; fails if they are too many.
+  Expected<const OrderedJson *> keep(OrderedJson schema);
+
   Node anyValue();
   Node anyStringCharacter();
   Node space();
-  Node separator() {
-    return grammar.sequence({grammar.text(","), space()});
-  }
+  Node separator() { return grammar.sequence({grammar.text(","), space()}); }
   Node quoted(Node text) {
     return grammar.sequence({grammar.text("\""), text, grammar.text("\"")});
   }
@@ -120,7 +121,7 @@ private:
   std::map<std::string, Grammar::Rule> references; ///< By pointer.
   std::deque<std::string> pending;                 ///< Pointers.
   std::deque<OrderedJson> made;                    ///< Schemas.
-  size_t parts = 0;
+  size_t parts = 0, madeValues = 0;
 };
 
 } // namespace llmir::constraint

@@ -25,7 +25,7 @@ using Node = Grammar::Node;
 Expected<std::vector<SchemaReader::Property>>
 SchemaReader::properties(const Schema &schema) {
   std::vector<Property> result;
-  std::map<std::string_view, size_t> numbers;
+  std::map<std::string, size_t> numbers;
   if (const OrderedJson *named = schema.find("properties")) {
     if (!named->is_object())
       return malformed(schema, "properties", "an object of schemas");
@@ -54,11 +54,8 @@ SchemaReader::properties(const Schema &schema) {
                     "has " + describeJson(Json(each)) +
                         ", which is no property",
                     "add it to the properties");
-    const bool isNew = std::none_of(
-        result.begin(), result.end(),
-        [&](const Property &other) { return other.name == name; });
-    if (isNew)
-      result.push_back({name, more ? more : &anything, true});
+    numbers.emplace(name, result.size());
+    result.push_back({name, more ? more : &anything, true});
   }
   return result;
 }
@@ -76,9 +73,11 @@ Expected<Node> SchemaReader::keyOutside(const std::vector<Property> &named) {
     std::string_view rest = property.name;
     while (!rest.empty()) {
       const auto lead = static_cast<uint8_t>(rest[0]);
-      const size_t length = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-      uint32_t character =
-          length == 1 ? lead : lead & (0x3fu >> (length - 1));
+      const size_t length = lead < 0x80   ? 1
+                            : lead < 0xe0 ? 2
+                            : lead < 0xf0 ? 3
+                                          : 4;
+      uint32_t character = length == 1 ? lead : lead & (0x3fu >> (length - 1));
       for (size_t i = 1; i < length; ++i)
         character = (character << 6) | (static_cast<uint8_t>(rest[i]) & 0x3fu);
       rest.remove_prefix(length);
@@ -90,8 +89,7 @@ Expected<Node> SchemaReader::keyOutside(const std::vector<Property> &named) {
     }
     tree[at].isName = true;
   }
-  const std::vector<CodePoints> special = {
-      {0, 0x1f}, {'"', '"'}, {'\\', '\\'}};
+  const std::vector<CodePoints> special = {{0, 0x1f}, {'"', '"'}, {'\\', '\\'}};
   const Node rest = grammar.repeat(grammar.characters(complement(special)), 0,
                                    Grammar::noLimit);
   std::vector<Grammar::Rule> rules;
@@ -150,8 +148,10 @@ Expected<Node> SchemaReader::freeObject(const Schema &schema) {
     if (!text.is_object() || text.value("type", "string") != "string")
       return malformed(schema, "propertyNames", "a schema of strings");
     text["type"] = "string";
-    made.push_back(std::move(text));
-    Expected<Node> described = value(schema.at(made.back(), "propertyNames"));
+    auto kept = keep(std::move(text));
+    if (!kept)
+      return kept.takeStatus();
+    Expected<Node> described = value(schema.at(**kept, "propertyNames"));
     if (!described)
       return described;
     key = *described;
@@ -206,8 +206,8 @@ Expected<Node> SchemaReader::object(const Schema &schema) {
     const Node one = asRule(
         member(grammar.text(shortText(OrderedJson(property.name))), *content));
     const Node begins = grammar.sequence({one, later});
-    first = asRule(property.isRequired ? begins
-                                       : grammar.choice({begins, first}));
+    first =
+        asRule(property.isRequired ? begins : grammar.choice({begins, first}));
     const Node another = grammar.sequence({separator(), one});
     later = asRule(grammar.sequence(
         {property.isRequired ? another : grammar.optional(another), later}));
@@ -241,10 +241,9 @@ Expected<Node> SchemaReader::elements(const Schema &schema,
   if (*most > numFirst) {
     const uint32_t taken = std::max(numFirst, uint32_t(1));
     const uint32_t fewest = *least > taken ? *least - taken : 0;
-    const uint32_t others =
-        *most == Grammar::noLimit ? *most : *most - taken;
-    later = grammar.repeat(grammar.sequence({separator(), *rest}), fewest,
-                           others);
+    const uint32_t others = *most == Grammar::noLimit ? *most : *most - taken;
+    later =
+        grammar.repeat(grammar.sequence({separator(), *rest}), fewest, others);
   }
   if (numFirst == 0)
     return bracketed("[", grammar.sequence({*rest, later}), *least == 0, "]");

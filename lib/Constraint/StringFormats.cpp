@@ -34,8 +34,8 @@ static std::string time() {
 static std::string duration() {
   const std::string n = "[0-9]{1,9}";
   const std::string seconds = n + "S", minutes = n + "M(" + seconds + ")?";
-  const std::string clock = "T(" + n + "H(" + minutes + ")?|" + minutes + "|" +
-                            seconds + ")";
+  const std::string clock =
+      "T(" + n + "H(" + minutes + ")?|" + minutes + "|" + seconds + ")";
   const std::string days = n + "D", months = n + "M(" + days + ")?";
   const std::string calendar =
       "(" + n + "Y(" + months + ")?|" + months + "|" + days + ")";
@@ -62,12 +62,13 @@ static std::string ipv6() {
   const std::string group = "[0-9A-Fa-f]{1,4}";
   std::string pattern = "(" + group + ":){7}" + group;
   for (int before = 0; before <= 6; ++before) {
-    pattern += before == 0 ? "|:"
-                           : "|(" + group + ":){" + std::to_string(before) +
-                                 "}";
-    pattern += "(:" + (before == 6 ? group : "(" + group + "(:" + group + "){0," +
-                                                 std::to_string(5 - before) +
-                                                 "})?") +
+    pattern += before == 0
+                   ? "|:"
+                   : "|(" + group + ":){" + std::to_string(before) + "}";
+    pattern += "(:" +
+               (before == 6 ? group
+                            : "(" + group + "(:" + group + "){0," +
+                                  std::to_string(5 - before) + "})?") +
                ")";
   }
   return pattern;

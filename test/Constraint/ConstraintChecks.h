@@ -77,6 +77,7 @@ inline void expectMatches(const Source &source,
 
 inline void expectRefused(const Source &source, StatusCode code,
                           const std::string &words) {
+  SCOPED_TRACE(words);
   auto constraint = compile(source);
   ASSERT_FALSE(constraint) << words;
   EXPECT_EQ(constraint.status().code(), code) << constraint.status().message();

@@ -1,3 +1,4 @@
+// RUN: llmir-constraint-tests --gtest_filter='Matcher.*'
 //===----------------------------------------------------------------------===//
 //
 // Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
@@ -22,9 +23,9 @@ namespace {
 
 /// Tokens that cross the parts of JSON, and characters in pieces.
 const std::vector<std::string> pieces = {
-    "{\"",  "\":",   "\": ", "\",\"", "\"}",   "true",  "tr",   "ue",
-    "null", "false", "},",   "[[",    "]]",    "12",    "-1",   ".5",
-    "e+",   "name",  "\\n",  "\\u00", "\\\"",  " ",     "\n  ", "\xc3",
+    "{\"",  "\":",      "\": ",     "\",\"",    "\"}",  "true",  "tr",   "ue",
+    "null", "false",    "},",       "[[",       "]]",   "12",    "-1",   ".5",
+    "e+",   "name",     "\\n",      "\\u00",    "\\\"", " ",     "\n  ", "\xc3",
     "\xa9", "\xf0\x9f", "\x98\x80", "\xc3\xa9", "",     "abc\"", "\"\"", "0"};
 
 /// Each token alone, byte by byte, through copies.

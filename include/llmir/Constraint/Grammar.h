@@ -11,7 +11,8 @@
 //
 //   Grammar grammar;
 //   Grammar::Node digits = grammar.repeat(grammar.range('0', '9'), 1, 4);
-//   grammar.define(grammar.root(), grammar.choice({grammar.text("-"), digits}));
+//   grammar.define(grammar.root(), grammar.choice({grammar.text("-"),
+//   digits}));
 //
 //===----------------------------------------------------------------------===//
 
