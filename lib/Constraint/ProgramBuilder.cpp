@@ -50,7 +50,9 @@ private:
   void call(uint32_t from, uint32_t start, uint32_t to) {
     addEdge(from, {Edge::Kind::Call, 0, 0, to, start});
   }
+  void countUses();
   void emit(Node node, uint32_t from, uint32_t to);
+  void emitBody(Node node, uint32_t from, uint32_t to);
   void emitText(std::string_view bytes, uint32_t from, uint32_t to);
   void emitClass(Node node, uint32_t from, uint32_t to);
   void emitSequence(const Grammar::NodeData &data, uint32_t from, uint32_t to);
@@ -71,8 +73,10 @@ private:
   };
   std::vector<Added> added;
   std::vector<Body> ruleBodies;
-  /// Nodes that are called like rules, with the starts of their automata.
-  std::unordered_map<Node, uint32_t> calledNodes;
+  std::vector<uint8_t> uses; ///< By node: 0, 1, or 2 for more.
+  /// Nodes that are called like rules, with the starts of their automata; of
+  /// classes, those of their longer characters.
+  std::unordered_map<Node, uint32_t> automata, calledNodes;
   std::vector<std::pair<Node, Body>> pending;
   bool isTooLarge = false;
 };
@@ -225,8 +229,10 @@ uint32_t ProgramBuilder::callable(Node node) {
   const Grammar::NodeData &data = grammar.node(node);
   if (data.kind == Kind::Reference)
     return ruleBodies[*grammar.parts(data)].start;
-  // A class has an automaton of its longer characters only.
-  const uint32_t start = newState(), end = newState();
+  const auto [found, isNew] = automata.try_emplace(node, 0);
+  if (!isNew)
+    return found->second;
+  const uint32_t start = found->second = newState(), end = newState();
   if (isTooLarge)
     return 0;
   ends[end] = 1;
@@ -301,7 +307,34 @@ void ProgramBuilder::emitUntil(std::string_view bytes, uint32_t from,
     }
 }
 
+void ProgramBuilder::countUses() {
+  const auto use = [&](Node node) {
+    uses[node] = static_cast<uint8_t>(std::min(uses[node] + 1, 2));
+  };
+  uses.assign(grammar.numNodes(), 0);
+  for (const Grammar::RuleData &rule : grammar.rules())
+    use(rule.body);
+  for (Node node = 0; node < grammar.numNodes(); ++node) {
+    const Grammar::NodeData &data = grammar.node(node);
+    if (data.kind == Kind::Sequence || data.kind == Kind::Choice ||
+        data.kind == Kind::Repeat)
+      for (uint32_t i = 0; i < data.count; ++i)
+        use(grammar.parts(data)[i]);
+  }
+}
+
+/// Nodes that are used several times are called, so that uses within each other
+/// do not multiply.
 void ProgramBuilder::emit(Node node, uint32_t from, uint32_t to) {
+  const Kind kind = grammar.node(node).kind;
+  const bool hasParts = kind == Kind::Sequence || kind == Kind::Choice ||
+                        kind == Kind::Repeat || kind == Kind::Until;
+  if (hasParts && uses[node] > 1)
+    return call(from, callable(node), to);
+  emitBody(node, from, to);
+}
+
+void ProgramBuilder::emitBody(Node node, uint32_t from, uint32_t to) {
   if (isTooLarge)
     return;
   const Grammar::NodeData &data = grammar.node(node);
@@ -359,6 +392,7 @@ ProgramBuilder::nameOfRule(const std::vector<uint32_t> &starts) const {
 Expected<Program> ProgramBuilder::build() {
   LLMIR_RETURN_IF_ERROR(grammar.checkSize());
   const auto &rules = grammar.rules();
+  countUses();
   for (const Grammar::RuleData &rule : rules) {
     if (!rule.isDefined)
       return Status(StatusCode::InvalidArgument,
@@ -375,7 +409,7 @@ Expected<Program> ProgramBuilder::build() {
   while (!pending.empty() && !isTooLarge) {
     const auto [node, body] = pending.back();
     pending.pop_back();
-    emit(node, body.start, body.end);
+    emitBody(node, body.start, body.end);
   }
   if (isTooLarge)
     return Status(StatusCode::OutOfRange,

@@ -94,6 +94,7 @@ public:
   Node until(std::string_view bytes);
 
   const std::vector<RuleData> &rules() const { return ruleList; }
+  size_t numNodes() const { return nodes.size(); }
   const NodeData &node(Node node) const { return nodes[node]; }
   /// The parts of a Sequence or Choice; of a Repeat, the one part; of a
   /// Reference, the rule.
