@@ -31,6 +31,7 @@ AREAS = (
     ("Tokenizer", ("include/llmir/Tokenizer", "lib/Tokenizer"), ("Support",)),
     ("ChatTemplate", ("include/llmir/ChatTemplate", "lib/ChatTemplate"), ("Support",)),
     ("ChatOutput", ("include/llmir/ChatOutput", "lib/ChatOutput"), ("Support",)),
+    ("Constraint", ("include/llmir/Constraint", "lib/Constraint"), ("Support", "llmir/ChatTemplate/OrderedJson.h")),
     ("ChatTemplateGGUF", ("include/llmir/ChatTemplate/FromGGUF.h", "lib/ChatTemplate/FromGGUF.cpp"),
      ("Support", "Checkpoint", "ChatTemplate")),
     ("TokenizerGGUF", ("include/llmir/Tokenizer/FromGGUF.h", "include/llmir/Tokenizer/ToGGUF.h",
@@ -43,9 +44,9 @@ AREAS = (
     ("RuntimeCache", ("include/mlir/Dialect/LLM/Runtime", "lib/Dialect/LLM/Runtime"), ("ABI", "Support")),
     ("RuntimeBridge", ("lib/Dialect/LLM/Runtime/TypeBridge.cpp",), ("RuntimeCache",)),
     ("Runtime", ("include/llmir/Runtime", "lib/Runtime"), ("ABI", "Support", "Artifact", "RuntimeCache")),
-    ("Serving", ("include/llmir/Serving", "lib/Serving"), ("Support", "Runtime")),
+    ("Serving", ("include/llmir/Serving", "lib/Serving"), ("Support", "Constraint", "Runtime")),
     ("Server", ("include/llmir/Server", "lib/Server"),
-     ("Support", "Tokenizer", "ChatTemplate", "ChatOutput", "Artifact", "RuntimeCache", "Runtime", "Serving")),
+     ("Support", "Tokenizer", "ChatTemplate", "ChatOutput", "Constraint", "Artifact", "RuntimeCache", "Runtime", "Serving")),
     ("Reference", ("include/llmir/Reference", "lib/Reference"), ("Support", "RuntimeCache")),
     ("Dialect", ("include/llmir/Dialect", "lib/Dialect"), ()),
     ("LLM", ("include/mlir/Dialect/LLM/IR", "lib/Dialect/LLM/IR"), ("Support",)),
@@ -88,7 +89,7 @@ AREAS = (
 )
 # These must not include MLIR or LLVM, so that models run without them.
 WITHOUT_IR = ("ABI", "Support", "Quantize", "Checkpoint", "Tokenizer", "ChatTemplate", "ChatTemplateGGUF", "ChatOutput",
-              "TokenizerGGUF", "Artifact", "Http", "Hub", "LoadGenerator", "RuntimeCache", "Runtime", "Serving", "Server",
+              "Constraint", "TokenizerGGUF", "Artifact", "Http", "Hub", "LoadGenerator", "RuntimeCache", "Runtime", "Serving", "Server",
               "Reference", "Packing", "llmir")
 
 

@@ -11,8 +11,8 @@ set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME dev)
 set(package lib/cmake/LLMIR)
 
 # Headers: those of the runtime, and those of the compiler if it is built.
-set(runtime_headers llmir/ABI llmir/Artifact llmir/ChatTemplate llmir/Checkpoint llmir/Hub llmir/Runtime llmir/Serving
-  llmir/Support llmir/Tokenizer mlir/Dialect/LLM/Runtime)
+set(runtime_headers llmir/ABI llmir/Artifact llmir/ChatTemplate llmir/Checkpoint llmir/Constraint llmir/Hub llmir/Runtime
+  llmir/Serving llmir/Support llmir/Tokenizer mlir/Dialect/LLM/Runtime)
 if(LLMIR_RUNTIME_ONLY)
   set(header_folders ${runtime_headers})
 else()

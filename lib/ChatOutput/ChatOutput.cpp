@@ -138,6 +138,7 @@ ChatOutputFormat::choose(std::string_view chatTemplate,
   // Models are trained to reason whose templates do not know it.
   if (reasoningParser == "auto" && !format.reasoning)
     format.reasoning = find(reasoningSyntaxes(), "qwen3");
+  format.hasArgsMarker = chatTemplate.find("[ARGS]") != std::string_view::npos;
   format.markers = std::make_shared<const Markers>(
       markersOf(format.tools, format.reasoning));
   return format;

@@ -165,7 +165,7 @@ Expected<GenerationPlan> readChat(RequestBody &body, ServedModel &model) {
       body.json, requestName,
       {"messages", "tools", "tool_choice", "documents", "chat_template_kwargs",
        "reasoning_effort", "add_generation_prompt", "stream", "stream_options",
-       "cache_salt"}));
+       "parallel_tool_calls", "cache_salt"}));
   GenerationPlan plan;
   LLMIR_RETURN_IF_ERROR(readFields(reader, defaultsOf(model), model, plan));
   Expected<StreamFields> stream = readStream(reader, plan.fields.request);

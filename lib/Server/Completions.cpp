@@ -12,6 +12,7 @@
 
 #include "Apis.h"
 
+#include "llmir/Server/ConstraintReader.h"
 #include "llmir/Server/LogprobsJson.h"
 
 namespace llmir::server {
@@ -104,6 +105,9 @@ Expected<GenerationPlan> readCompletion(RequestBody &body, ServedModel &model) {
   Expected<StreamFields> stream = readStream(reader, plan.fields.request);
   if (!stream)
     return stream.takeStatus();
+  LLMIR_ASSIGN_OR_RETURN(
+      plan.fields.request.constraint,
+      readConstraint(body.ordered, requestName, model.prompts));
   LLMIR_ASSIGN_OR_RETURN(plan.prompts, readPrompts(reader, "prompt", model));
   LLMIR_RETURN_IF_ERROR(checkNumber(plan));
   plan.streams = stream->streams;

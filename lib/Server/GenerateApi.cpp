@@ -12,6 +12,8 @@
 
 #include "Apis.h"
 
+#include "llmir/Server/ConstraintReader.h"
+
 namespace llmir::server {
 
 namespace {
@@ -65,16 +67,19 @@ std::string GenerateFormat::delta(const Answer &answer,
 }
 
 /// `sampling_params`, with the names of the other APIs.
-static Expected<Json> renamed(const JsonReader &reader) {
-  Json result = Json::object();
+static Expected<OrderedJson> renamed(const RequestBody &body) {
+  OrderedJson result = OrderedJson::object();
+  const JsonReader reader = body.reader();
   if (!reader.has("sampling_params"))
     return result;
-  const Json &given = *reader.find("sampling_params");
+  const OrderedJson &given = body.ordered["sampling_params"];
   if (!given.is_object())
     return reader.unexpected("sampling_params", "an object");
   for (const auto &[key, value] : given.items())
     result[key == "max_new_tokens"   ? "max_tokens"
            : key == "min_new_tokens" ? "min_tokens"
+           : key == "regex"          ? "guided_regex"
+           : key == "ebnf"           ? "guided_grammar"
                                      : key] = value;
   return result;
 }
@@ -88,17 +93,20 @@ Expected<GenerationPlan> readGenerate(RequestBody &body, ServedModel &model) {
                           reader.has("text") ? "stands beside 'input_ids'"
                                              : "is missing",
                           "give either 'text' or 'input_ids'");
-  Expected<Json> params = renamed(reader);
-  if (!params)
-    return params.takeStatus();
+  Expected<OrderedJson> ordered = renamed(body);
+  if (!ordered)
+    return ordered.takeStatus();
+  const Json params = *ordered;
   const std::string where = std::string(requestName) + ": sampling_params";
-  LLMIR_RETURN_IF_ERROR(checkFields(*params, where, {}));
+  LLMIR_RETURN_IF_ERROR(checkFields(params, where, {}));
   Request defaults = defaultsOf(model);
   if (defaults.maxTokens < 0)
     defaults.maxTokens = 128; // As in SGLang.
   GenerationPlan plan;
   LLMIR_RETURN_IF_ERROR(
-      readFields(JsonReader(*params, where), defaults, model, plan));
+      readFields(JsonReader(params, where), defaults, model, plan));
+  LLMIR_ASSIGN_OR_RETURN(plan.fields.request.constraint,
+                         readConstraint(*ordered, where, model.prompts));
   if (plan.fields.request.logprobs || plan.fields.request.promptLogprobs)
     return Status(StatusCode::InvalidArgument,
                   where + ": 'logprobs' are not supported here",

@@ -302,8 +302,7 @@ void Generation::takeTokens(Choice &choice, const RequestUpdate &update,
       choice.logprobs.push_back(update.logprobs[i]);
       choice.offsets.push_back(choice.text.numCharacters());
     }
-    const bool isEnd = update.finishReason == FinishReason::Stop &&
-                       i + 1 == update.tokens.size();
+    const bool isEnd = update.hasEndToken && i + 1 == update.tokens.size();
     addText(choice, choice.text.add(token, isEnd), parts);
     if (choice.parser && choice.parser->isReasoning())
       ++choice.reasoningTokens;

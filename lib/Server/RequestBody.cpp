@@ -12,6 +12,8 @@
 
 #include "Apis.h"
 
+#include "llmir/Server/ConstraintReader.h"
+
 namespace llmir::server {
 
 Expected<RequestBody> parseBody(std::string_view text) {
@@ -122,40 +124,85 @@ Status checkNumber(const GenerationPlan &plan) {
                 "ask for at most " + std::to_string(mostContinuations));
 }
 
-/// Whether calls of tools may be made.
-static Expected<bool> readToolChoice(const OrderedJson &object) {
-  const bool hasTools = object.contains("tools") &&
-                        object.at("tools").is_array() &&
-                        !object.at("tools").empty();
-  if (object.contains("tools") && !object.at("tools").is_null() &&
-      !object.at("tools").is_array())
-    return Status(StatusCode::InvalidArgument,
-                  std::string(requestName) + ": 'tools' is not an array",
-                  "give a list of {\"type\": \"function\", …}");
-  if (!object.contains("tool_choice") || object.at("tool_choice").is_null())
-    return hasTools;
-  const OrderedJson &choice = object.at("tool_choice");
-  if (choice == "none")
-    return false;
-  if (choice == "auto")
-    return hasTools;
+static Status refuse(const std::string &problem, const std::string &advice) {
   return Status(StatusCode::InvalidArgument,
-                std::string(requestName) +
-                    ": 'tool_choice' is neither \"auto\" nor \"none\"; the "
-                    "model cannot be forced to call a tool",
-                "use \"auto\"");
+                std::string(requestName) + ": " + problem, advice);
+}
+
+namespace {
+/// Which calls of tools may be made, or must be.
+struct ToolUse {
+  bool isAllowed = false;
+  std::optional<ForcedCalls> forced;
+};
+} // namespace
+
+/// The name in {"type": "function", "function": {"name": …}}, or beside the
+/// type, as /v1/responses has it; empty without one.
+static std::string chosenTool(const OrderedJson &choice) {
+  if (!choice.is_object() || !choice.contains("type") ||
+      choice["type"] != "function")
+    return {};
+  const OrderedJson &holder =
+      choice.contains("function") ? choice["function"] : choice;
+  const bool hasName = holder.is_object() && holder.contains("name") &&
+                       holder["name"].is_string();
+  return hasName ? holder["name"].get<std::string>() : "";
+}
+
+/// `tools`, `tool_choice` and `parallel_tool_calls`.
+static Expected<ToolUse> readToolUse(const OrderedJson &object) {
+  ToolUse use;
+  const auto given = [&](const char *key) {
+    const auto found = object.find(key);
+    return found == object.end() || found->is_null() ? nullptr : &*found;
+  };
+  const OrderedJson *tools = given("tools"), *choice = given("tool_choice"),
+                    *parallel = given("parallel_tool_calls");
+  if (tools && !tools->is_array())
+    return refuse("'tools' is not an array",
+                  "give a list of {\"type\": \"function\", …}");
+  if (parallel && !parallel->is_boolean())
+    return refuse("'parallel_tool_calls' is " + describeJson(Json(*parallel)),
+                  "give true or false");
+  use.isAllowed = tools && !tools->empty();
+  if (choice && *choice == "none") {
+    use.isAllowed = false;
+  } else if (choice && *choice != "auto") {
+    ForcedCalls forced;
+    forced.tool = chosenTool(*choice);
+    forced.severalCalls = !parallel || *parallel == true;
+    if (*choice != "required" && forced.tool.empty())
+      return refuse("'tool_choice' is " + describeJson(Json(*choice)),
+                    "give \"auto\", \"none\", \"required\" or {\"type\": "
+                    "\"function\", \"function\": {\"name\": …}}");
+    if (!use.isAllowed)
+      return refuse("'tool_choice' forces a call, but there are no tools",
+                    "give 'tools'");
+    use.forced = forced;
+  }
+  if (use.isAllowed && !use.forced && parallel && *parallel == false)
+    return refuse("'parallel_tool_calls' is false, which is not supported "
+                  "where calls are not forced",
+                  "remove it, or give 'tool_choice'");
+  return use;
 }
 
 Status planConversation(OrderedJson object, ServedModel &model,
                         GenerationPlan &plan) {
-  Expected<bool> hasTools = readToolChoice(object);
-  if (!hasTools)
-    return hasTools.takeStatus();
+  Expected<ToolUse> use = readToolUse(object);
+  if (!use)
+    return use.takeStatus();
   plan.isConversation = true;
-  if (*hasTools) // The parser needs no order of keys.
+  if (use->isAllowed) // The parser needs no order of keys.
     plan.tools = ChatTools(Json(object["tools"]));
   else
     object.erase("tools");
+  OrderedJson form = OrderedJson::object(); // What constrains the answer.
+  for (const std::string_view key : constraintFields())
+    if (const auto found = object.find(std::string(key)); found != object.end())
+      form[std::string(key)] = *found;
+  OrderedJson tools = use->isAllowed ? object["tools"] : OrderedJson();
   Expected<std::string> text =
       renderMessages(std::move(object), requestName, model.prompts);
   if (!text)
@@ -164,6 +211,11 @@ Status planConversation(OrderedJson object, ServedModel &model,
       *text, /*addsSpecialTokens=*/false, requestName, model.prompts);
   if (!ids)
     return ids.takeStatus();
+  LLMIR_ASSIGN_OR_RETURN(
+      plan.fields.request.constraint,
+      readConversationConstraint(
+          form, requestName, model.prompts,
+          {model.chatFormat, *text, std::move(tools), use->forced}));
   plan.promptText = std::move(*text);
   plan.prompts.push_back(std::move(*ids));
   return Status::ok();

@@ -8,6 +8,8 @@
 
 #include "llmir/Server/RequestReader.h"
 
+#include "llmir/Server/ConstraintReader.h"
+
 #include <algorithm>
 #include <limits>
 
@@ -90,7 +92,6 @@ static constexpr NeutralField neutralFields[] = {
     {"detokenize", "true"},
     {"spaces_between_special_tokens", "true"},
     {"continue_final_message", "false"},
-    {"response_format", "{\"type\":\"text\"}"},
     {"modalities", "[\"text\"]"},
     {"function_call", "\"none\""},
     {"mirostat", "0"},
@@ -108,7 +109,8 @@ Status checkFields(const Json &object, const std::string &where,
   const JsonReader reader(object, where);
   for (const auto &[key, value] : object.items()) {
     if (value.is_null() || contains(known, key) ||
-        contains(generationKeys, key) || contains(harmlessKeys, key))
+        contains(generationKeys, key) || contains(harmlessKeys, key) ||
+        contains(constraintFields(), key))
       continue;
     const auto neutral = std::find_if(
         std::begin(neutralFields), std::end(neutralFields),
@@ -359,7 +361,9 @@ AnswerTextOptions answerTextOptions(const Tokenizer *tokenizer,
   AnswerTextOptions style;
   style.stops = fields.stop;
   style.includesStop = fields.includesStop;
-  style.continuesText = continuesText(tokenizer, fields.request.prompt);
+  // A constraint says whether there is a space at the begin.
+  style.continuesText = fields.request.constraint != nullptr ||
+                        continuesText(tokenizer, fields.request.prompt);
   if (!fields.skipsSpecialTokens)
     style.keepsSpecialToken = [](std::string_view) { return true; };
   return style;

@@ -53,10 +53,14 @@ ResponseFormat::ResponseFormat(const Json &request) {
   repeated = {{"instructions", nullptr},      {"metadata", Json::object()},
               {"temperature", nullptr},       {"top_p", nullptr},
               {"max_output_tokens", nullptr}, {"tools", Json::array()},
-              {"tool_choice", "auto"}};
+              {"tool_choice", "auto"},        {"parallel_tool_calls", true},
+              {"text", Json::object()}};
   for (const auto &[key, value] : repeated.items())
     if (request.contains(key) && !request[key].is_null())
       repeated[key] = request[key];
+  Json &text = repeated["text"];
+  if (!text.contains("format") || text["format"].is_null())
+    text["format"] = {{"type", "text"}};
 }
 
 static const char *typeOf(Item::Kind kind) {
@@ -112,10 +116,8 @@ Json ResponseFormat::response(const Answer &answer, const char *status) const {
   object["status"] = status;
   object["error"] = nullptr;
   object["incomplete_details"] = nullptr;
-  object["parallel_tool_calls"] = true;
   object["previous_response_id"] = nullptr;
   object["store"] = false;
-  object["text"] = {{"format", {{"type", "text"}}}};
   object["truncation"] = "disabled";
   object["usage"] = nullptr;
   object["output"] = Json::array();

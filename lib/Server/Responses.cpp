@@ -13,6 +13,8 @@
 
 #include "ResponseFormat.h"
 
+#include "llmir/Server/ConstraintReader.h"
+
 namespace llmir::server {
 
 static Status refuse(const std::string &what, const std::string &advice) {
@@ -121,9 +123,19 @@ static Expected<OrderedJson> asConversation(OrderedJson object) {
   if (object.contains("reasoning") && object["reasoning"].is_object() &&
       object["reasoning"].contains("effort"))
     result["reasoning_effort"] = object["reasoning"]["effort"];
-  for (const char *key : {"tool_choice", "chat_template_kwargs"})
+  for (const char *key :
+       {"tool_choice", "parallel_tool_calls", "chat_template_kwargs"})
     if (object.contains(key))
       result[key] = std::move(object[key]);
+  for (const std::string_view key : constraintFields())
+    if (const auto found = object.find(std::string(key)); found != object.end())
+      result[std::string(key)] = *found;
+  if (object.contains("text") && object["text"].contains("format")) {
+    if (result.contains("response_format"))
+      return refuse("'response_format' stands beside 'text'",
+                    "give one of them");
+    result["response_format"] = std::move(object["text"]["format"]);
+  }
   return result;
 }
 
@@ -136,9 +148,11 @@ static Status checkDefaults(const JsonReader &reader) {
     return reader.unexpected("background", "false, since answers are not kept");
   if (!has("truncation", "disabled"))
     return reader.unexpected("truncation", "\"disabled\"");
-  if (!has("text", Json::object()) &&
-      !has("text", {{"format", {{"type", "text"}}}}))
-    return reader.unexpected("text", "{\"format\": {\"type\": \"text\"}}");
+  if (reader.has("text")) {
+    if (!reader.find("text")->is_object())
+      return reader.unexpected("text", "an object");
+    LLMIR_RETURN_IF_ERROR(reader.object("text")->checkKeys({"format"}));
+  }
   if (!has("include", Json::array()))
     return reader.unexpected("include", "an empty list");
   if (!has("n", 1))
@@ -152,7 +166,7 @@ Expected<GenerationPlan> readResponse(RequestBody &body, ServedModel &model) {
       body.json, requestName,
       {"input", "instructions", "max_output_tokens", "tools", "tool_choice",
        "reasoning", "text", "truncation", "background", "include", "stream",
-       "chat_template_kwargs", "cache_salt"}));
+       "parallel_tool_calls", "chat_template_kwargs", "cache_salt"}));
   LLMIR_RETURN_IF_ERROR(checkDefaults(reader));
   GenerationPlan plan;
   LLMIR_RETURN_IF_ERROR(readFields(reader, defaultsOf(model), model, plan));

@@ -19,6 +19,18 @@ static SamplingParams samplingOf(const Request &request, int64_t index) {
   return params;
 }
 
+static void setBit(std::vector<uint64_t> &mask, int32_t token) {
+  const size_t word = static_cast<size_t>(token) / 64;
+  if (word >= mask.size())
+    mask.resize(word + 1);
+  mask[word] |= uint64_t(1) << (token % 64);
+}
+
+static bool hasBit(Span<const uint64_t> mask, int32_t token) {
+  const size_t word = static_cast<size_t>(token) / 64;
+  return word < mask.size() && ((mask[word] >> (token % 64)) & 1) != 0;
+}
+
 Continuation::Continuation(std::shared_ptr<const AcceptedRequest> request,
                            int64_t index, SequenceId sequence,
                            const std::vector<int64_t> &modelEnds)
@@ -31,6 +43,10 @@ Continuation::Continuation(std::shared_ptr<const AcceptedRequest> request,
     for (int64_t end : modelEnds)
       ends.push_back(static_cast<int32_t>(end));
   std::sort(ends.begin(), ends.end());
+  for (int32_t token : accepted->request.allowedTokens)
+    setBit(requested, token);
+  if (accepted->request.constraint)
+    matcher.emplace(accepted->request.constraint);
 }
 
 int64_t Continuation::firstRow() const {
@@ -112,24 +128,46 @@ std::vector<int32_t> Continuation::forbiddenTokens() const {
   return forbidden;
 }
 
+/// The tokens that may come next; empty if all may.
+Expected<Span<const uint64_t>> Continuation::allowedTokens() {
+  if (!matcher)
+    return Span<const uint64_t>(requested);
+  Expected<Span<const uint64_t>> allowed = matcher->allowed();
+  const bool addsEnds = matcher->mayEnd();
+  if (!allowed || (requested.empty() && !addsEnds))
+    return allowed;
+  combined.assign(allowed->begin(), allowed->end());
+  if (addsEnds)
+    for (int32_t token : ends)
+      setBit(combined, token);
+  if (!requested.empty())
+    for (size_t i = 0; i < combined.size(); ++i)
+      combined[i] &= i < requested.size() ? requested[i] : 0;
+  return Span<const uint64_t>(combined);
+}
+
 Status Continuation::addToken(Span<const float> logits, int64_t contextLength) {
   const bool mayEnd = generatedTokens() >= request().minTokens;
   const std::vector<int32_t> forbidden = forbiddenTokens();
-  const std::vector<int32_t> &allowed = request().allowedTokens;
-  const int32_t token = sampler.sample(logits, {forbidden, allowed});
+  const Expected<Span<const uint64_t>> allowed = allowedTokens();
+  if (!allowed)
+    return allowed.status();
+  const int32_t token = sampler.sample(logits, {forbidden, *allowed});
   const bool isForbidden =
       std::find(forbidden.begin(), forbidden.end(), token) != forbidden.end();
   if (isForbidden ||
-      (!allowed.empty() &&
-       !std::binary_search(allowed.begin(), allowed.end(), token)))
+      ((matcher || !allowed->empty()) && !hasBit(*allowed, token)))
     return Status(StatusCode::InvalidArgument,
                   "no token may follow token " + std::to_string(numTokens()),
-                  "allow more tokens, or use fewer bad words or a smaller "
-                  "minimum of tokens");
+                  "allow more tokens, or use fewer bad words, a smaller "
+                  "minimum of tokens or another constraint");
   if (request().logprobs)
     lastLogprobs = computeLogprobs(logits, token, *request().logprobs);
   tokens.push_back(token);
-  if (mayEnd && std::binary_search(ends.begin(), ends.end(), token))
+  hasEndToken = mayEnd && std::binary_search(ends.begin(), ends.end(), token);
+  if (matcher && !hasEndToken)
+    LLMIR_RETURN_IF_ERROR(matcher->accept(token));
+  if (hasEndToken || (matcher && matcher->mustEnd()))
     end = FinishReason::Stop;
   else if (generatedTokens() == request().maxTokens ||
            numTokens() > contextLength)
@@ -152,6 +190,7 @@ void Continuation::reportAs(int64_t index, int64_t newTokens,
   if (newTokens > 0) // They are complete before the first token.
     update.promptLogprobs = promptLogprobs;
   update.finishReason = reason;
+  update.hasEndToken = reason == FinishReason::Stop && hasEndToken;
   update.failure = failure;
   update.promptTokens = promptTokens();
   update.cachedTokens = cachedTokens.value_or(0);

@@ -92,6 +92,7 @@ struct Continuation {
   std::vector<int32_t> ends; ///< Tokens that end it; ascending.
   Sampler sampler;
   std::optional<FinishReason> end; ///< Set by takeLogits().
+  bool hasEndToken = false;        ///< The same.
   TokenLogprobs lastLogprobs;      ///< Of the last token, if requested.
   /// Of the prompt's tokens from the second on; until they have been reported.
   std::vector<TokenLogprobs> promptLogprobs;
@@ -99,6 +100,11 @@ struct Continuation {
 private:
   Status addToken(Span<const float> logits, int64_t contextLength);
   std::vector<int32_t> forbiddenTokens() const;
+  Expected<Span<const uint64_t>> allowedTokens();
+
+  std::optional<ConstraintMatcher> matcher;
+  std::vector<uint64_t> requested; ///< The allowed tokens of the request.
+  std::vector<uint64_t> combined;  ///< Kept to reuse the allocation.
 };
 
 } // namespace llmir

@@ -296,13 +296,14 @@ void Sampler::adjust(Span<const float> logits, const TokenLimits &limits) {
       adjusted[static_cast<size_t>(token)] = never;
   if (limits.allowed.empty())
     return;
-  auto next = adjusted.begin(); // After the last one that is allowed.
-  for (int32_t token : limits.allowed)
-    if (isToken(token)) {
-      next = std::fill_n(next, token - (next - adjusted.begin()), never);
-      ++next;
-    }
-  std::fill(next, adjusted.end(), never);
+  for (size_t first = 0; first < adjusted.size(); first += 64) {
+    const size_t word = first / 64, end = std::min(first + 64, adjusted.size());
+    const uint64_t bits =
+        word < limits.allowed.size() ? limits.allowed[word] : 0;
+    for (size_t i = first; i < end && bits != ~uint64_t(0); ++i)
+      if (((bits >> (i - first)) & 1) == 0)
+        adjusted[i] = never;
+  }
 }
 
 int32_t Sampler::sample(Span<const float> logits, const TokenLimits &limits) {

@@ -15,8 +15,8 @@ from checks import Checks, fresh_folder, quick_level, work_parser  # noqa: E402
 check = Checks()
 PROMPT = "In the beginning"
 # Directories of headers that need neither MLIR nor LLVM (LLMIRInstall.cmake).
-RUNTIME_HEADERS = ("llmir/Artifact", "llmir/Checkpoint", "llmir/Runtime", "llmir/Server", "llmir/Serving", "llmir/Support",
-                   "llmir/Tokenizer", "mlir/Dialect/LLM/Runtime")
+RUNTIME_HEADERS = ("llmir/Artifact", "llmir/Checkpoint", "llmir/Constraint", "llmir/Runtime", "llmir/Server", "llmir/Serving",
+                   "llmir/Support", "llmir/Tokenizer", "mlir/Dialect/LLM/Runtime")
 
 
 class Installation:

@@ -158,13 +158,22 @@ TEST(Sampler, PenaltiesAndBiasChangeLogits) {
   p = {};
   p.logitBias = {{2, 100.0f}, {1, -100.0f}, {50, 3.0f}, {-1, 3.0f}};
   EXPECT_EQ(Sampler(p).sample(std::vector<float>{5, 50, 4}), 2);
-  const std::vector<int32_t> forbidden = {-1, 1, 99}, allowed = {-1, 0, 2, 99};
+  const std::vector<int32_t> forbidden = {-1, 1, 99};
+  const std::vector<uint64_t> allowed = {0b101}, second = {0b10};
   const std::vector<float> middle = {5, 50, 4};
   EXPECT_EQ(Sampler({}).sample(middle, {forbidden, {}}), 0);
   EXPECT_EQ(Sampler({}).sample(middle, {{}, allowed}), 0);
   const std::vector<int32_t> first = {0};
   EXPECT_EQ(Sampler({}).sample(middle, {first, allowed}), 2);
-  EXPECT_EQ(Sampler({}).sample(middle, {{}, forbidden}), 1);
+  EXPECT_EQ(Sampler({}).sample(middle, {{}, second}), 1);
+  // Beyond the mask, nothing is allowed; bits beyond the logits mean nothing.
+  std::vector<float> many(200, 1);
+  many[150] = 9;
+  many[70] = 5;
+  const std::vector<uint64_t> two = {~uint64_t(0), uint64_t(1) << 6},
+                              more = {0, 0, ~uint64_t(0), ~uint64_t(0)};
+  EXPECT_EQ(Sampler({}).sample(many, {{}, two}), 70);
+  EXPECT_EQ(Sampler({}).sample(many, {{}, more}), 150);
 }
 
 /// Against sums and sorts of all tokens.

@@ -187,8 +187,7 @@ void Batch::receive(const std::shared_ptr<Outstanding> &entry,
       each.logprobs.push_back(update.logprobs[i]);
       each.offsets.push_back(each.answer.numCharacters());
     }
-    const bool isEnd = update.finishReason == FinishReason::Stop &&
-                       i + 1 == update.tokens.size();
+    const bool isEnd = update.hasEndToken && i + 1 == update.tokens.size();
     each.text += each.answer.add(update.tokens[i], isEnd);
     if (each.answer.hasStopped())
       engine->cancel(update.request, update.index);

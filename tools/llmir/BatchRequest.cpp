@@ -8,12 +8,13 @@
 
 #include "BatchRequest.h"
 
+#include "llmir/Server/ConstraintReader.h"
+
 using namespace llmir;
 using namespace llmir::cli;
 
-static Expected<std::vector<int32_t>> readPrompt(const JsonReader &reader,
-                                                 const std::string &line,
-                                                 PromptModel &model) {
+static Expected<std::vector<int32_t>>
+readPrompt(const JsonReader &reader, OrderedJson object, PromptModel &model) {
   const Json *prompt = reader.find("prompt");
   if ((prompt != nullptr) == reader.has("messages"))
     return Status(StatusCode::InvalidArgument,
@@ -30,11 +31,8 @@ static Expected<std::vector<int32_t>> readPrompt(const JsonReader &reader,
     return encodePrompt(*text, /*addsSpecialTokens=*/true, reader.file(),
                         model);
   }
-  Expected<OrderedJson> object = parseOrderedJson(line, reader.file());
-  if (!object)
-    return object.takeStatus();
   Expected<std::string> text =
-      renderMessages(std::move(*object), reader.file(), model);
+      renderMessages(std::move(object), reader.file(), model);
   if (!text)
     return text.takeStatus();
   return encodePrompt(*text, /*addsSpecialTokens=*/false, reader.file(), model);
@@ -44,21 +42,24 @@ Expected<BatchRequest> cli::parseBatchRequest(const std::string &line,
                                               const std::string &where,
                                               const Request &defaults,
                                               PromptModel &model) {
-  Expected<Json> json = parseJson(line, where);
-  if (!json)
-    return json.takeStatus();
-  Expected<JsonReader> reader = JsonReader::of(*json, where);
+  Expected<OrderedJson> ordered = parseOrderedJson(line, where);
+  if (!ordered)
+    return ordered.takeStatus();
+  const Json json = *ordered;
+  Expected<JsonReader> reader = JsonReader::of(json, where);
   if (!reader)
     return reader.takeStatus();
   LLMIR_RETURN_IF_ERROR(checkFields(
-      *json, where,
+      json, where,
       {"prompt", "messages", "tools", "documents", "chat_template_kwargs"}));
   BatchRequest result;
   if (const Json *id = reader->find("custom_id"))
     result.id = *id;
   LLMIR_ASSIGN_OR_RETURN(result.fields,
                          readGenerationFields(*reader, defaults, model));
+  LLMIR_ASSIGN_OR_RETURN(result.fields.request.constraint,
+                         readConstraint(*ordered, where, model));
   LLMIR_ASSIGN_OR_RETURN(result.fields.request.prompt,
-                         readPrompt(*reader, line, model));
+                         readPrompt(*reader, std::move(*ordered), model));
   return result;
 }

@@ -45,6 +45,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,6 +58,22 @@ struct ReasoningSyntax;
 class ToolSchemas;
 class Machine;
 } // namespace chatoutput
+
+/// How a model writes calls whose arguments are JSON objects: the texts around
+/// each call's name and arguments, and around all calls.
+struct CallSpelling {
+  std::string begin, beforeName, beforeArguments, afterArguments;
+  std::string separator; ///< Between calls.
+  std::string end;
+  bool onlyOne = false; ///< Calls have numbers, or cannot follow each other.
+};
+
+/// The markers of an answer without calls; empty where there are none.
+struct AnswerSpelling {
+  std::string reasoningBegin, reasoningEnd;
+  std::string contentBegin, contentEnd;
+  bool isUnknown = false; ///< The answer has further markup.
+};
 
 /// The markup of a family: how its tool calls and its reasoning are written.
 /// A small value; the default one parses nothing: everything is content.
@@ -78,6 +95,11 @@ public:
   std::string_view toolCallParser() const;
   std::string_view reasoningParser() const;
 
+  /// How calls are written; nullopt if there are none, or if their arguments
+  /// are not JSON.
+  std::optional<CallSpelling> callSpelling() const;
+  AnswerSpelling answerSpelling() const;
+
   /// Whether a special token of this text must reach the parser: it is a marker
   /// or part of one.
   bool isMarker(std::string_view tokenText) const;
@@ -94,6 +116,7 @@ private:
   const chatoutput::ToolSyntax *tools = nullptr;
   const chatoutput::ReasoningSyntax *reasoning = nullptr;
   std::shared_ptr<const std::vector<std::string_view>> markers; ///< Of both.
+  bool hasArgsMarker = false; ///< The template writes calls with [ARGS].
 };
 
 /// The tools of a request. Copies share them.

@@ -16,6 +16,7 @@
 
 #include "llmir/Server/AnswerText.h"
 #include "llmir/Server/ChatPrompt.h"
+#include "llmir/Server/LazyVocabulary.h"
 #include "llmir/Serving/Engine.h"
 #include "llmir/Support/Json.h"
 #include "llmir/Tokenizer/Tokenizer.h"
@@ -23,6 +24,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +37,9 @@ struct PromptModel {
   int64_t bosToken = -1;
   /// Bytes of a prompt; a longer one would have more tokens than the context.
   size_t maxPromptBytes = std::numeric_limits<size_t>::max();
+  /// Of the tokenizer, for constraints.
+  std::shared_ptr<LazyVocabulary> vocabulary =
+      std::make_shared<LazyVocabulary>();
   /// Fails for models whose templates cannot be read.
   Expected<ChatPrompt> chat = Status(StatusCode::NotFound, "no chat template");
 };
@@ -76,9 +81,9 @@ Expected<GenerationFields> readGenerationFields(const JsonReader &reader,
 AnswerTextOptions answerTextOptions(const Tokenizer *tokenizer,
                                     const GenerationFields &fields);
 
-/// Refuses a field that is neither one of `known`, nor one of those above, nor
-/// one that does not change the result ("user"), nor one that has the value
-/// which is the same as its absence ("best_of": 1).
+/// Refuses a field that is neither one of `known`, nor one of those above or of
+/// constraintFields(), nor one that does not change the result ("user"), nor
+/// one that has the value which is the same as its absence ("best_of": 1).
 Status checkFields(const Json &object, const std::string &where,
                    std::initializer_list<std::string_view> known);
 

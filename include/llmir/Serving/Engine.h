@@ -32,6 +32,7 @@
 #ifndef LLMIR_SERVING_ENGINE_H
 #define LLMIR_SERVING_ENGINE_H
 
+#include "llmir/Constraint/Constraint.h"
 #include "llmir/Runtime/Executor.h"
 #include "llmir/Serving/Generator.h"
 #include "llmir/Support/Logprobs.h"
@@ -65,6 +66,9 @@ struct Request {
   std::vector<int32_t> stopTokens;
   /// If not empty: only these tokens may be chosen.
   std::vector<int32_t> allowedTokens;
+  /// If not null: the text that is generated matches it. End tokens may be
+  /// chosen only where it may end; where nothing may follow, the text ends.
+  std::shared_ptr<const Constraint> constraint;
   /// Sequences of tokens that must not be generated: the last token of one is
   /// not chosen after the others. Tokens of the prompt do not count, as in
   /// vLLM.
@@ -99,6 +103,9 @@ struct RequestUpdate {
   Span<const TokenLogprobs> promptLogprobs;
   /// Set in the last update of the continuation.
   std::optional<FinishReason> finishReason;
+  /// With FinishReason::Stop: the last token is an end token. Otherwise the
+  /// constraint lets nothing follow it.
+  bool hasEndToken = false;
   /// With FinishReason::Error.
   Status failure;
   int64_t promptTokens = 0;

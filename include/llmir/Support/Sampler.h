@@ -71,7 +71,8 @@ bool hasNaN(Span<const float> logits);
 /// Which tokens may be chosen. Ids that are out of range are ignored.
 struct TokenLimits {
   Span<const int32_t> forbidden;
-  Span<const int32_t> allowed; ///< Strictly ascending; empty = all.
+  /// Token i may be chosen if bit i % 64 of word i / 64 is set; empty = all.
+  Span<const uint64_t> allowed;
 };
 
 class Sampler {
