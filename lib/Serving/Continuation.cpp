@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Continuation.h"
+#include "llmir/Support/Exceptions.h"
 
 #include <algorithm>
 #include <string>
@@ -119,9 +120,16 @@ Status Continuation::addToken(Span<const float> logits, int64_t contextLength) {
   return Status::ok();
 }
 
-void Continuation::reportAs(int64_t index, int64_t newTokens,
-                            std::optional<FinishReason> reason,
-                            const Status &failure) {
+void Continuation::reportEnd(int64_t index, int64_t newTokens,
+                             FinishReason reason, const Status &failure) {
+  const Status status = reportAs(index, newTokens, reason, failure);
+  if (!status)
+    (void)reportAs(index, 0, FinishReason::Error, status);
+}
+
+Status Continuation::reportAs(int64_t index, int64_t newTokens,
+                              std::optional<FinishReason> reason,
+                              const Status &failure) {
   RequestUpdate update;
   update.request = accepted->id;
   update.index = index;
@@ -134,14 +142,17 @@ void Continuation::reportAs(int64_t index, int64_t newTokens,
   if (newTokens > 0) // They are complete before the first token.
     update.promptLogprobs = promptLogprobs;
   update.finishReason = reason;
-  update.failure = failure;
   update.promptTokens = promptTokens();
   update.cachedTokens = cachedTokens.value_or(0);
   update.generatedTokens = generatedTokens();
   update.startTime = startTime;
-  accepted->callback(update);
+  const Status status = withoutExceptions([&] {
+    update.failure = failure;
+    accepted->callback(update);
+  });
   if (newTokens > 0)
     promptLogprobs = {};
+  return status;
 }
 
 } // namespace llmir

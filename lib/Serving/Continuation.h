@@ -60,15 +60,15 @@ struct Continuation {
   Status takeLogits(int64_t position, Span<const float> logits,
                     int64_t contextLength);
 
-  /// Reports the last `newTokens` tokens, 0 or 1, and the end if there is a
-  /// reason.
-  void report(int64_t newTokens, std::optional<FinishReason> reason,
-              const Status &failure = Status::ok()) {
-    reportAs(index, newTokens, reason, failure);
+  /// Reports the last `newTokens` tokens, 0 or 1. Fails if the callback throws.
+  Status report(int64_t newTokens) {
+    return reportAs(index, newTokens, std::nullopt, Status::ok());
   }
-  /// The same for another index: that of a fork that was never made.
-  void reportAs(int64_t index, int64_t newTokens,
-                std::optional<FinishReason> reason, const Status &failure);
+  /// Reports the end with the last `newTokens` tokens, for an index that may be
+  /// that of a fork that was never made. If the callback throws, it is told
+  /// that this was an error, and if it throws again, nothing more.
+  void reportEnd(int64_t index, int64_t newTokens, FinishReason reason,
+                 const Status &failure);
 
   std::shared_ptr<const AcceptedRequest> accepted;
   int64_t index;
@@ -90,6 +90,8 @@ struct Continuation {
 
 private:
   Status addToken(Span<const float> logits, int64_t contextLength);
+  Status reportAs(int64_t index, int64_t newTokens,
+                  std::optional<FinishReason> reason, const Status &failure);
   std::vector<int32_t> forbiddenTokens() const;
 };
 

@@ -10,11 +10,13 @@
 #include "Continuation.h"
 #include "RequestChecks.h"
 #include "llmir/Serving/Scheduler.h"
+#include "llmir/Support/Exceptions.h"
 
 #include <algorithm>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
+#include <iterator>
 #include <mutex>
 #include <pthread.h>
 #include <string>
@@ -23,10 +25,6 @@ namespace llmir {
 
 using Clock = std::chrono::steady_clock;
 using ContinuationPtr = std::unique_ptr<Continuation>;
-
-/// Only this many waiting sequences are offered to the scheduler, because each
-/// one's prefix is looked up in every step; no more can start in one step.
-static constexpr size_t waitingToConsider = 16;
 
 namespace {
 /// The logits of a token of a continuation.
@@ -49,7 +47,7 @@ struct Engine::State {
   //===--- Any thread, with the mutex ----------------------------------------//
   mutable std::mutex mutex;
   std::condition_variable wakesThread, wakesDrain, wakesObservers;
-  std::deque<std::shared_ptr<const AcceptedRequest>> inbox;
+  std::deque<ContinuationPtr> inbox; ///< Continuation 0 of each new request.
   std::vector<Cancellation> cancelled;
   /// Requests that were accepted and have not been started, and tokens of their
   /// prompts.
@@ -81,6 +79,7 @@ struct Engine::State {
   Status startThread();
   void serve();
   bool receive();
+  void takeInbox();
   void finish(Continuation &continuation, FinishReason reason,
               int64_t newTokens = 0, const Status &failure = Status::ok());
   void expire(const std::vector<Cancellation> &unwanted);
@@ -89,6 +88,7 @@ struct Engine::State {
   void release(Continuation &continuation);
   std::vector<Continuation *> candidates() const;
   void runNextStep();
+  void endAfter(const Status &failure);
   void start(Continuation &continuation);
   int64_t wholeBlocksFirst(const Continuation &continuation,
                            int64_t count) const;
@@ -209,17 +209,26 @@ Expected<RequestId> Engine::submit(Request request, RequestCallback callback) {
   std::sort(allowed.begin(), allowed.end());
   allowed.erase(std::unique(allowed.begin(), allowed.end()), allowed.end());
   allowed.shrink_to_fit(); // A client may have repeated a few many times.
-  auto accepted = std::make_shared<AcceptedRequest>();
-  RequestId id = 0;
   {
     std::lock_guard<std::mutex> lock(state->mutex);
     LLMIR_RETURN_IF_ERROR(state->checkQueue(request));
-    ++state->queuedRequests;
-    state->queuedTokens += static_cast<int64_t>(request.prompt.size());
+  }
+  auto accepted = std::make_shared<AcceptedRequest>();
+  accepted->request = std::move(request);
+  accepted->callback = std::move(callback);
+  // Here and not in the engine's thread, for whose lack of memory other
+  // requests would have to end.
+  auto first = std::make_unique<Continuation>(
+      accepted, 0, /*sequence=*/0, state->executor->info().eosTokens);
+  RequestId id = 0;
+  {
+    std::lock_guard<std::mutex> lock(state->mutex);
+    LLMIR_RETURN_IF_ERROR(state->checkQueue(accepted->request));
+    state->inbox.push_back(std::move(first));
     id = accepted->id = state->nextRequest++;
-    accepted->request = std::move(request);
-    accepted->callback = std::move(callback);
-    state->inbox.push_back(std::move(accepted));
+    ++state->queuedRequests;
+    state->queuedTokens +=
+        static_cast<int64_t>(accepted->request.prompt.size());
     state->isIdle = false;
   }
   state->wakesThread.notify_one();
@@ -283,14 +292,28 @@ int64_t Engine::maxRunning() const { return state->limits.runningSequences; }
 void Engine::State::serve() {
   while (receive()) {
     if (!continuations.empty())
-      runNextStep();
+      if (Status status = withoutExceptions([&] { runNextStep(); }); !status)
+        endAfter(status);
     removeFinished();
     publish();
   }
   for (const ContinuationPtr &continuation : continuations)
     finish(*continuation, FinishReason::Cancelled);
+  for (const ContinuationPtr &continuation : inbox)
+    finish(*continuation, FinishReason::Cancelled);
   removeFinished();
   publish();
+}
+
+/// With the mutex. If there is no memory for more, those that are new wait.
+void Engine::State::takeInbox() {
+  const Status reserved = withoutExceptions(
+      [&] { continuations.reserve(continuations.size() + inbox.size()); });
+  for (; !inbox.empty() && continuations.size() < continuations.capacity();
+       inbox.pop_front()) {
+    inbox.front()->sequence = nextSequence++;
+    continuations.push_back(std::move(inbox.front()));
+  }
 }
 
 /// Takes new and cancelled requests; waits for some if there is nothing to do.
@@ -306,10 +329,7 @@ bool Engine::State::receive() {
       wakesThread.wait(
           lock, [&] { return isEnding || observers > 0 || !inbox.empty(); });
     }
-    for (; !inbox.empty(); inbox.pop_front())
-      continuations.push_back(std::make_unique<Continuation>(
-          std::move(inbox.front()), 0, nextSequence++,
-          executor->info().eosTokens));
+    takeInbox();
     unwanted.swap(cancelled);
     if (isEnding)
       return false;
@@ -332,7 +352,8 @@ void Engine::State::publish() {
   published = counts;
   if (observers == 0)
     return;
-  publishedUses = cache.blockUses();
+  // Without memory, they get those of an earlier call.
+  (void)withoutExceptions([&] { publishedUses = cache.blockUses(); });
   observers = 0;
   ++publications;
   wakesObservers.notify_all();
@@ -343,7 +364,8 @@ void Engine::State::publish() {
 //===----------------------------------------------------------------------===//
 
 void Engine::State::release(Continuation &continuation) {
-  if (continuation.isRunning) // It exists, so this succeeds.
+  // After an exception, a sequence may exist that does not run.
+  if (executor->cache().hasSequence(continuation.sequence))
     (void)executor->cache().freeSequence(continuation.sequence);
   continuation.isRunning = false;
   continuation.computed = continuation.sharedTokens = 0;
@@ -360,10 +382,10 @@ void Engine::State::finish(Continuation &continuation, FinishReason reason,
   ++counts.finished;
   const int64_t neverForked =
       continuation.leads() ? continuation.request().count : 1;
-  continuation.report(newTokens, reason, failure);
+  continuation.reportEnd(continuation.index, newTokens, reason, failure);
   for (int64_t index = 1; index < neverForked; ++index) {
     ++counts.finished;
-    continuation.reportAs(index, 0, reason, failure);
+    continuation.reportEnd(index, 0, reason, failure);
   }
 }
 
@@ -411,7 +433,7 @@ std::vector<Continuation *> Engine::State::candidates() const {
   std::vector<Continuation *> running, waiting;
   for (const ContinuationPtr &continuation : continuations)
     (continuation->isRunning ? running : waiting).push_back(continuation.get());
-  const size_t count = std::min(waiting.size(), waitingToConsider);
+  const size_t count = std::min(waiting.size(), mostWaitingCandidates);
   std::partial_sort(
       waiting.begin(), waiting.begin() + static_cast<ptrdiff_t>(count),
       waiting.end(), [](const Continuation *a, const Continuation *b) {
@@ -457,14 +479,30 @@ void Engine::State::runNextStep() {
     compute(parts);
 }
 
+/// After an exception in a step, of which what was computed is not known: ends
+/// what runs, which also makes room in memory; if nothing runs, what waits.
+void Engine::State::endAfter(const Status &failure) {
+  const bool someRun =
+      std::any_of(continuations.begin(), continuations.end(),
+                  [](const ContinuationPtr &each) { return each->isRunning; });
+  for (const ContinuationPtr &continuation : continuations)
+    if (!continuation->hasFinished && (continuation->isRunning || !someRun))
+      finish(*continuation, FinishReason::Error, 0, failure);
+}
+
 /// Creates the sequence in the cache. A failure, which the plan should have
 /// excluded, ends the continuation.
 void Engine::State::start(Continuation &continuation) {
-  Expected<int64_t> cached = executor->cache().createSequence(
-      continuation.sequence,
-      Span<const int32_t>(continuation.tokens.data(),
-                          static_cast<size_t>(continuation.firstRow())),
-      continuation.request().salt);
+  Expected<int64_t> cached = 0;
+  const Status thrown = withoutExceptions([&] {
+    cached = executor->cache().createSequence(
+        continuation.sequence,
+        Span<const int32_t>(continuation.tokens.data(),
+                            static_cast<size_t>(continuation.firstRow())),
+        continuation.request().salt);
+  });
+  if (!thrown)
+    cached = thrown;
   if (!cached) {
     finish(continuation, FinishReason::Error, 0, cached.status());
     return;
@@ -515,11 +553,11 @@ void Engine::State::compute(
   const Clock::time_point begin = Clock::now();
   Expected<StepLogits> logits = executor->step(batch);
   ++counts.steps;
-  if (options.onStep)
-    options.onStep(
-        {std::chrono::duration<double, std::milli>(Clock::now() - begin)
-             .count(),
-         numTokens, static_cast<int64_t>(batch.size())});
+  const StepRecord record = {
+      std::chrono::duration<double, std::milli>(Clock::now() - begin).count(),
+      numTokens, static_cast<int64_t>(batch.size())};
+  if (options.onStep) // Its exceptions concern no request.
+    (void)withoutExceptions([&] { options.onStep(record); });
   std::vector<LogitsRow> taken;
   int64_t row = 0;
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -557,8 +595,12 @@ void Engine::State::addRow(Continuation &continuation, int64_t position,
 void Engine::State::takeLogits(std::vector<LogitsRow> &taken) {
   executor->forEach(static_cast<int64_t>(taken.size()), [&](int64_t index) {
     LogitsRow &row = taken[static_cast<size_t>(index)];
-    row.failure =
-        row.continuation->takeLogits(row.position, row.logits, contextLength);
+    const Status thrown = withoutExceptions([&] {
+      row.failure =
+          row.continuation->takeLogits(row.position, row.logits, contextLength);
+    });
+    if (!thrown)
+      row.failure = thrown;
   });
   for (const LogitsRow &row : taken) {
     Continuation &continuation = *row.continuation;
@@ -573,8 +615,8 @@ void Engine::State::takeLogits(std::vector<LogitsRow> &taken) {
     ++counts.generatedTokens;
     if (continuation.end)
       finish(continuation, *continuation.end, 1);
-    else
-      continuation.report(1, std::nullopt);
+    else if (Status status = continuation.report(1); !status)
+      finish(continuation, FinishReason::Error, 0, status);
   }
 }
 
@@ -598,16 +640,24 @@ void Engine::State::share(Continuation &continuation) {
 /// room for a fork, the continuation computes the prompt itself later.
 void Engine::State::fork(Continuation &leader, Span<const float> logits,
                          std::vector<LogitsRow> &taken) {
-  leader.hasForked = true;
   auto running = std::count_if(
       continuations.begin(), continuations.end(),
       [](const ContinuationPtr &each) { return each->isRunning; });
-  for (int64_t index = 1; index < leader.request().count; ++index) {
-    continuations.push_back(std::make_unique<Continuation>(
+  std::vector<ContinuationPtr> forks;
+  for (int64_t index = 1; index < leader.request().count; ++index)
+    forks.push_back(std::make_unique<Continuation>(
         leader.accepted, index, nextSequence++, executor->info().eosTokens));
-    Continuation &added = *continuations.back();
+  continuations.reserve(continuations.size() + forks.size());
+  leader.hasForked = true; // If memory is short, none of them exists.
+  const size_t first = continuations.size();
+  std::move(forks.begin(), forks.end(), std::back_inserter(continuations));
+  for (size_t i = first; i < continuations.size(); ++i) {
+    Continuation &added = *continuations[i];
     added.cachedTokens = leader.cachedTokens;
     added.startTime = leader.startTime;
+  }
+  for (size_t i = first; i < continuations.size(); ++i) {
+    Continuation &added = *continuations[i];
     if (running == limits.runningSequences ||
         !executor->cache().fork(leader.sequence, added.sequence))
       continue;

@@ -33,7 +33,7 @@ static Status checkPrompt(Span<const int32_t> prompt,
   LLMIR_RETURN_IF_ERROR(checkTokens(prompt, "token id", limits.vocabulary));
   if (static_cast<int64_t>(prompt.size()) <= limits.contextLength)
     return Status::ok();
-  return Status(StatusCode::OutOfRange,
+  return Status(StatusCode::ContextLengthExceeded,
                 "the prompt has " + std::to_string(prompt.size()) +
                     " tokens; the context is " +
                     std::to_string(limits.contextLength),

@@ -28,7 +28,8 @@ struct RequestLimits {
 /// InvalidArgument.
 Status refuseRequest(const std::string &cause, const std::string &advice);
 
-/// Fails with InvalidArgument, or with OutOfRange if the prompt is too long.
+/// Fails with InvalidArgument, or with ContextLengthExceeded if the prompt
+/// is too long.
 Status checkRequest(const Request &request, const RequestLimits &limits);
 
 } // namespace llmir

@@ -470,7 +470,7 @@ TEST(Engine, RefusesWhatItCannotServe) {
   refuses(requestFor({}, 1), invalid, "no tokens");
   refuses(requestFor({50}, 1), invalid, "token id 50");
   refuses(requestFor({-1}, 1), invalid, "token id -1");
-  refuses(requestFor(Tokens(17, 1), 1), StatusCode::OutOfRange,
+  refuses(requestFor(Tokens(17, 1), 1), StatusCode::ContextLengthExceeded,
           "17 tokens; the context is 16");
   refuses(requestFor({1}, 0), invalid, "is 0");
   refuses(requestFor({1}, -2), invalid, "is -2");

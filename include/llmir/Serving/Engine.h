@@ -114,7 +114,8 @@ struct StepRecord {
   int64_t tokens = 0, sequences = 0;
 };
 
-/// Called by the engine's thread; must not block.
+/// Called by the engine's thread; must not block. If it throws, for lack of
+/// memory for example, the continuation ends with FinishReason::Error.
 using RequestCallback = std::function<void(const RequestUpdate &)>;
 
 struct EngineOptions {
@@ -157,9 +158,9 @@ public:
   Engine &operator=(const Engine &) = delete;
 
   /// Adds a request. `callback` is called for each continuation until its
-  /// finish reason has been reported. Fails with InvalidArgument or OutOfRange
-  /// for requests that cannot be served, and with ResourceExhausted while too
-  /// many wait or after drain().
+  /// finish reason has been reported. Fails with InvalidArgument or
+  /// ContextLengthExceeded for requests that cannot be served, and with
+  /// ResourceExhausted while too many wait or after drain().
   Expected<RequestId> submit(Request request, RequestCallback callback);
 
   /// Whether submit() would accept the request if none waited.
