@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Generation.h"
+#include "llmir/Support/Exceptions.h"
 
 #include <atomic>
 #include <numeric>
@@ -93,11 +94,14 @@ public:
         plan(std::move(plan)) {}
 
   void start();
+  /// After an exception: ends the request with an error.
+  void endAfter(const Status &failure);
 
 private:
   std::optional<ApiError> refusal();
   void prepareChoices();
   Request requestOf(size_t prompt) const;
+  void receiveSafely(size_t prompt, const RequestUpdate &update);
   void receive(size_t prompt, const RequestUpdate &update);
   void takeTokens(Choice &choice, const RequestUpdate &update,
                   std::vector<ChatDelta> &parts);
@@ -226,6 +230,18 @@ static ApiError shuttingDown() {
   return {503, "the server is shutting down", "shutting_down", ""};
 }
 
+/// Why the engine does not accept a request; check() has passed it.
+static ApiError refusalFor(const Status &failure, bool acceptsRequests) {
+  if (!acceptsRequests)
+    return shuttingDown();
+  ApiError error = ApiError::of(failure);
+  if (failure.code() == StatusCode::ResourceExhausted) {
+    error.status = 429;
+    error.code = "queue_full";
+  }
+  return error;
+}
+
 void Generation::start() {
   if (const std::optional<ApiError> error = refusal())
     return answerError(*exchange, *error);
@@ -239,7 +255,7 @@ void Generation::start() {
   for (size_t prompt = 0; prompt < numPrompts; ++prompt) {
     Expected<RequestId> id = model.engine->submit(
         requestOf(prompt), [self, prompt](const RequestUpdate &update) {
-          self->receive(prompt, update);
+          self->receiveSafely(prompt, update);
         });
     std::lock_guard<std::mutex> lock(mutex);
     if (id)
@@ -247,14 +263,24 @@ void Generation::start() {
     if (isOver && id) // The client has left, or another prompt has failed.
       model.engine->cancel(*id);
     if (!isOver && !id)
-      fail(model.engine->acceptsRequests() ? ApiError::of(id.status())
-                                           : shuttingDown());
+      fail(refusalFor(id.status(), model.engine->acceptsRequests()));
     if (isOver)
       return;
   }
   std::lock_guard<std::mutex> lock(mutex);
   if (plan.streams && !isOver)
     beginStream();
+}
+
+void Generation::endAfter(const Status &failure) {
+  std::lock_guard<std::mutex> lock(mutex);
+  const ApiError error = ApiError::of(failure);
+  if (!isOver)
+    fail(error);
+  else if (!hasBegun) // Unless it was answered.
+    answerError(*exchange, error);
+  else
+    exchange->abandon();
 }
 
 //===----------------------------------------------------------------------===//
@@ -343,6 +369,12 @@ static std::optional<ApiError> failureOf(const RequestUpdate &update) {
 }
 
 /// Called by the engine's thread.
+void Generation::receiveSafely(size_t prompt, const RequestUpdate &update) {
+  const Status thrown = withoutExceptions([&] { receive(prompt, update); });
+  if (!thrown && !withoutExceptions([&] { endAfter(thrown); }))
+    exchange->abandon();
+}
+
 void Generation::receive(size_t prompt, const RequestUpdate &update) {
   std::lock_guard<std::mutex> lock(mutex);
   Choice &choice = answer.choices[prompt * static_cast<size_t>(answer.count) +
@@ -381,8 +413,8 @@ void Generation::receive(size_t prompt, const RequestUpdate &update) {
 void Generation::beginStream() {
   if (hasBegun)
     return;
-  hasBegun = true;
   exchange->begin(200, "text/event-stream; charset=utf-8");
+  hasBegun = true;
   send(std::exchange(firstEvents, {}));
 }
 
@@ -397,8 +429,11 @@ void Generation::complete() {
   close(hasStopped ? "stop" : "length");
   if (!plan.streams) // Log probabilities are many: the engine goes on.
     return model.runLater([self = shared_from_this()] {
-      self->exchange->answer(200, "application/json",
-                             jsonText(self->plan.format->whole(self->answer)));
+      answerSafely(*self->exchange, [&] {
+        self->exchange->answer(
+            200, "application/json",
+            jsonText(self->plan.format->whole(self->answer)));
+      });
     });
   beginStream();
   send(plan.format->last(answer));
@@ -451,9 +486,11 @@ void Generation::close(const char *reason) {
 
 void startGeneration(std::shared_ptr<HttpExchange> exchange, ServedModel &model,
                      ServerMetrics &metrics, GenerationPlan plan) {
-  std::make_shared<Generation>(std::move(exchange), model, metrics,
-                               std::move(plan))
-      ->start();
+  const auto generation = std::make_shared<Generation>(
+      std::move(exchange), model, metrics, std::move(plan));
+  const Status status = withoutExceptions([&] { generation->start(); });
+  if (!status)
+    generation->endAfter(status);
 }
 
 } // namespace llmir::server
