@@ -100,7 +100,6 @@ public:
 private:
   std::optional<ApiError> refusal();
   void prepareChoices();
-  Request requestOf(size_t prompt) const;
   void receiveSafely(size_t prompt, const RequestUpdate &update);
   void receive(size_t prompt, const RequestUpdate &update);
   void takeTokens(Choice &choice, const RequestUpdate &update,
@@ -147,9 +146,10 @@ static double seconds(Clock::duration time) {
 /// 500 bytes while the answer is written.
 static constexpr int64_t mostLogprobs = int64_t(1) << 20;
 
-/// The log probabilities of the answer to a request at most.
-static int64_t countLogprobs(const Request &request, int64_t contextLength) {
-  const auto length = static_cast<int64_t>(request.prompt.size());
+/// The log probabilities of the answer to a request at most, for a prompt of
+/// `length` tokens.
+static int64_t countLogprobs(const Request &request, int64_t length,
+                             int64_t contextLength) {
   int64_t generated = contextLength - length + 1;
   if (request.maxTokens > 0)
     generated = std::min(generated, request.maxTokens);
@@ -165,10 +165,12 @@ static int64_t countLogprobs(const Request &request, int64_t contextLength) {
 std::optional<ApiError> Generation::refusal() {
   int64_t logprobs = 0;
   for (const std::vector<int32_t> &prompt : plan.prompts) {
-    plan.fields.request.prompt = prompt;
-    if (Status status = model.engine->check(plan.fields.request); !status)
+    if (Status status = model.engine->check(plan.fields.request, prompt);
+        !status)
       return ApiError::of(status);
-    logprobs += countLogprobs(plan.fields.request, model.contextLength());
+    logprobs +=
+        countLogprobs(plan.fields.request, static_cast<int64_t>(prompt.size()),
+                      model.contextLength());
   }
   if (logprobs <= mostLogprobs)
     return std::nullopt;
@@ -216,16 +218,6 @@ void Generation::prepareChoices() {
     firstEvents = plan.format->first(answer);
 }
 
-Request Generation::requestOf(size_t prompt) const {
-  Request request = plan.fields.request;
-  request.prompt = answer.prompts[prompt];
-  request.sampling.seed +=
-      static_cast<uint64_t>(prompt) * static_cast<uint64_t>(answer.count);
-  if (model.requestTimeout)
-    request.deadline = arrival + *model.requestTimeout;
-  return request;
-}
-
 static ApiError shuttingDown() {
   return {503, "the server is shutting down", "shutting_down", ""};
 }
@@ -251,10 +243,16 @@ void Generation::start() {
     if (const std::shared_ptr<Generation> generation = weak.lock())
       generation->leave();
   });
+  const auto count = static_cast<uint64_t>(answer.count);
   const size_t numPrompts = answer.prompts.size();
+  if (model.requestTimeout)
+    plan.fields.request.deadline = arrival + *model.requestTimeout;
+  plan.fields.request.prompt.clear();
+  const auto common = std::make_shared<const Request>(plan.fields.request);
   for (size_t prompt = 0; prompt < numPrompts; ++prompt) {
     Expected<RequestId> id = model.engine->submit(
-        requestOf(prompt), [self, prompt](const RequestUpdate &update) {
+        common, answer.prompts[prompt], common->sampling.seed + prompt * count,
+        [self, prompt](const RequestUpdate &update) {
           self->receiveSafely(prompt, update);
         });
     std::lock_guard<std::mutex> lock(mutex);

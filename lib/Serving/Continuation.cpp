@@ -14,9 +14,10 @@
 
 namespace llmir {
 
-static SamplingParams samplingOf(const Request &request, int64_t index) {
-  SamplingParams params = request.sampling;
-  params.seed += static_cast<uint64_t>(index);
+static SamplingParams samplingOf(const AcceptedRequest &accepted,
+                                 int64_t index) {
+  SamplingParams params = accepted.common->sampling;
+  params.seed = accepted.seed + static_cast<uint64_t>(index);
   return params;
 }
 
@@ -24,11 +25,10 @@ Continuation::Continuation(std::shared_ptr<const AcceptedRequest> request,
                            int64_t index, SequenceId sequence,
                            const std::vector<int64_t> &modelEnds)
     : accepted(std::move(request)), index(index), sequence(sequence),
-      tokens(accepted->request.prompt),
-      sampler(samplingOf(accepted->request, index)) {
-  sampler.setPrompt(accepted->request.prompt);
-  ends = accepted->request.stopTokens;
-  if (!accepted->request.ignoreEos)
+      tokens(accepted->prompt), sampler(samplingOf(*accepted, index)) {
+  sampler.setPrompt(prompt());
+  ends = this->request().stopTokens;
+  if (!this->request().ignoreEos)
     for (int64_t end : modelEnds)
       ends.push_back(static_cast<int32_t>(end));
   std::sort(ends.begin(), ends.end());
@@ -73,11 +73,11 @@ Status Continuation::takeLogits(int64_t position, Span<const float> logits,
                       " contain NaN",
                   "check the model with 'llmir perplexity'");
   const auto next = static_cast<size_t>(position) + 1;
-  if (next >= request().prompt.size())
+  if (next >= prompt().size())
     return addToken(logits, contextLength);
   // Another thread may be adding a token now.
-  promptLogprobs[next - 1] = computeLogprobs(logits, request().prompt[next],
-                                             *request().promptLogprobs);
+  promptLogprobs[next - 1] =
+      computeLogprobs(logits, prompt()[next], *request().promptLogprobs);
   return Status::ok();
 }
 

@@ -22,10 +22,13 @@
 
 namespace llmir {
 
-/// A request that was accepted. Its allowed tokens ascend.
+/// A request that was accepted.
 struct AcceptedRequest {
   RequestId id = 0;
-  Request request;
+  /// All but the following; its allowed tokens ascend. Others may share it.
+  std::shared_ptr<const Request> common;
+  std::vector<int32_t> prompt;
+  uint64_t seed = 0;
   RequestCallback callback;
 };
 
@@ -34,10 +37,9 @@ struct Continuation {
   Continuation(std::shared_ptr<const AcceptedRequest> accepted, int64_t index,
                SequenceId sequence, const std::vector<int64_t> &modelEnds);
 
-  const Request &request() const { return accepted->request; }
-  int64_t promptTokens() const {
-    return static_cast<int64_t>(request().prompt.size());
-  }
+  const Request &request() const { return *accepted->common; }
+  const std::vector<int32_t> &prompt() const { return accepted->prompt; }
+  int64_t promptTokens() const { return static_cast<int64_t>(prompt().size()); }
   int64_t numTokens() const { return static_cast<int64_t>(tokens.size()); }
   int64_t generatedTokens() const { return numTokens() - promptTokens(); }
   /// Whether the request's other continuations are forks of this one, which are

@@ -59,7 +59,7 @@ struct Engine::State {
   int64_t observers = 0, publications = 0;
   std::vector<int32_t> publishedUses;
 
-  Status checkQueue(const Request &request) const;
+  Status checkQueue(int64_t tokens) const;
 
   //===--- Constant ----------------------------------------------------------//
   const std::unique_ptr<Executor> executor;
@@ -67,7 +67,7 @@ struct Engine::State {
   SchedulerLimits limits;
   int64_t contextLength = 0;
 
-  Status checkRequest(const Request &request) const;
+  Status checkRequest(const Request &request, Span<const int32_t> prompt) const;
 
   //===--- The engine's thread -----------------------------------------------//
   /// Running ones and waiting ones; not in order.
@@ -126,17 +126,18 @@ Engine::State::State(std::unique_ptr<Executor> given,
                            cache.blocks().numBlocks() * limits.blockSize);
 }
 
-Status Engine::State::checkRequest(const Request &request) const {
-  return llmir::checkRequest(request,
+Status Engine::State::checkRequest(const Request &request,
+                                   Span<const int32_t> prompt) const {
+  return llmir::checkRequest(request, prompt,
                              {executor->info().vocabSize, contextLength,
                               /*continuations=*/limits.runningSequences});
 }
 
-Status Engine::State::checkQueue(const Request &request) const {
+/// For a prompt of so many tokens.
+Status Engine::State::checkQueue(int64_t tokens) const {
   if (isClosed)
     return Status(StatusCode::ResourceExhausted,
                   "the engine accepts no more requests");
-  const auto tokens = static_cast<int64_t>(request.prompt.size());
   if (queuedRequests == 0 ||
       (queuedRequests < options.maxWaitingRequests &&
        queuedTokens <= options.maxWaitingTokens - tokens))
@@ -202,19 +203,34 @@ Engine::~Engine() {
 }
 
 Expected<RequestId> Engine::submit(Request request, RequestCallback callback) {
-  if (!callback)
-    return refuseRequest("the request has no callback", "give a function");
-  LLMIR_RETURN_IF_ERROR(state->checkRequest(request));
   std::vector<int32_t> &allowed = request.allowedTokens;
   std::sort(allowed.begin(), allowed.end());
   allowed.erase(std::unique(allowed.begin(), allowed.end()), allowed.end());
   allowed.shrink_to_fit(); // A client may have repeated a few many times.
+  std::vector<int32_t> prompt = std::move(request.prompt);
+  request.prompt = {};
+  const uint64_t seed = request.sampling.seed;
+  return submit(std::make_shared<const Request>(std::move(request)),
+                std::move(prompt), seed, std::move(callback));
+}
+
+Expected<RequestId> Engine::submit(std::shared_ptr<const Request> common,
+                                   std::vector<int32_t> prompt, uint64_t seed,
+                                   RequestCallback callback) {
+  if (!common)
+    return refuseRequest("the request is null", "give one");
+  if (!callback)
+    return refuseRequest("the request has no callback", "give a function");
+  LLMIR_RETURN_IF_ERROR(state->checkRequest(*common, prompt));
+  const auto tokens = static_cast<int64_t>(prompt.size());
   {
     std::lock_guard<std::mutex> lock(state->mutex);
-    LLMIR_RETURN_IF_ERROR(state->checkQueue(request));
+    LLMIR_RETURN_IF_ERROR(state->checkQueue(tokens));
   }
   auto accepted = std::make_shared<AcceptedRequest>();
-  accepted->request = std::move(request);
+  accepted->common = std::move(common);
+  accepted->prompt = std::move(prompt);
+  accepted->seed = seed;
   accepted->callback = std::move(callback);
   // Here and not in the engine's thread, for whose lack of memory other
   // requests would have to end.
@@ -223,20 +239,19 @@ Expected<RequestId> Engine::submit(Request request, RequestCallback callback) {
   RequestId id = 0;
   {
     std::lock_guard<std::mutex> lock(state->mutex);
-    LLMIR_RETURN_IF_ERROR(state->checkQueue(accepted->request));
+    LLMIR_RETURN_IF_ERROR(state->checkQueue(tokens));
     state->inbox.push_back(std::move(first));
     id = accepted->id = state->nextRequest++;
     ++state->queuedRequests;
-    state->queuedTokens +=
-        static_cast<int64_t>(accepted->request.prompt.size());
+    state->queuedTokens += tokens;
     state->isIdle = false;
   }
   state->wakesThread.notify_one();
   return id;
 }
 
-Status Engine::check(const Request &request) const {
-  return state->checkRequest(request);
+Status Engine::check(const Request &request, Span<const int32_t> prompt) const {
+  return state->checkRequest(request, prompt);
 }
 
 bool Engine::acceptsRequests() const {

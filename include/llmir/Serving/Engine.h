@@ -163,8 +163,16 @@ public:
   /// ResourceExhausted while too many wait or after drain().
   Expected<RequestId> submit(Request request, RequestCallback callback);
 
-  /// Whether submit() would accept the request if none waited.
-  Status check(const Request &request) const;
+  /// The same for one of several prompts that share all else but the seed:
+  /// `prompt` and `seed` replace those of the request, whose allowed tokens
+  /// must ascend.
+  Expected<RequestId> submit(std::shared_ptr<const Request> common,
+                             std::vector<int32_t> prompt, uint64_t seed,
+                             RequestCallback callback);
+
+  /// Whether submit() would accept this prompt, instead of that of the request,
+  /// if none waited.
+  Status check(const Request &request, Span<const int32_t> prompt) const;
   /// False after drain() and cancelAll().
   bool acceptsRequests() const;
 
