@@ -49,6 +49,11 @@ struct Continuation {
   /// As the scheduler sees it. `cache` has its prefix or its blocks.
   SchedulableSequence schedulable(const PagedKVCache &cache) const;
 
+  /// Tokens with which this could start, if it does not run, when the other one
+  /// has computed all of its own that are known.
+  int64_t sharedTokensWith(const Continuation &other,
+                           const PagedKVCache &cache) const;
+
   /// The first token whose logits are needed: the last one, or one of the
   /// prompt whose successor has no log probability yet.
   int64_t firstRow() const;

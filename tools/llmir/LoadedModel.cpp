@@ -62,9 +62,20 @@ void cli::addExecutionOptions(CLI::App &command, ExecutionRequest &request) {
   addPlacementOptions(command, request.placement);
 }
 
+void cli::addSharedCacheOption(CLI::App &command, ExecutionRequest &request) {
+  addOption(command, "--kv-memory", request.sharedCacheGB,
+            "size of the KV cache in GB (default: a quarter of the memory, at "
+            "most what 64 sequences need)",
+            "GB")
+      ->check(CLI::Range(0.0, 1e6));
+}
+
 /// Bytes of a cache for many sequences.
 static int64_t bytesOfSharedCache(const ArtifactInfo &info,
                                   const ExecutionRequest &request) {
+  if (request.sharedCacheGB > 0)
+    return std::max<int64_t>(
+        static_cast<int64_t>(request.sharedCacheGB * 1e9), 1);
   constexpr int64_t sequences = 64;
   const int64_t tokens =
       std::min(request.context > 0 ? request.context : info.contextLength,

@@ -44,15 +44,19 @@ struct ExecutionRequest {
   int64_t threads = 0; ///< 0: one per processor.
   int64_t context = 0; ///< Tokens; 0: the model's own.
   PlacementRequest placement;
-  /// Many sequences share the cache: it gets a quarter of the memory, at most
-  /// what 64 sequences need, and keeps prefixes.
+  /// Many sequences share the cache, which keeps prefixes.
   bool sharesCache = false;
+  /// Its size in GB. 0: a quarter of the memory, at most what 64 sequences
+  /// need.
+  double sharedCacheGB = 0;
 };
 
 /// `otherwise`: the temperature of models without generation_config.json.
 void addSamplingOptions(CLI::App &command, SamplingRequest &request,
                         const std::string &otherwise = "greedy");
 void addExecutionOptions(CLI::App &command, ExecutionRequest &request);
+/// For commands of which many sequences share the cache.
+void addSharedCacheOption(CLI::App &command, ExecutionRequest &request);
 
 struct LoadedModel {
   std::shared_ptr<const Artifact> artifact;

@@ -271,6 +271,10 @@ static void addLimitOptions(CLI::App &command, ServeOptions &options) {
             "sequences that are computed at once (default: as many as a step "
             "takes)")
       ->check(atLeast(0));
+  addOption(command, "--most-slowdown", options.engine.mostSlowdown,
+            "how many times as long as without new prompts a step may take "
+            "that generates text; 0: no limit (default: 1.75)",
+            "FACTOR");
   addOption(command, "--max-waiting-requests",
             options.engine.maxWaitingRequests,
             "requests that may wait; more are refused (default: 1024)")
@@ -326,6 +330,7 @@ void cli::addServeCommand(CommandLine &line) {
       ->check(atLeast(1));
   addSamplingOptions(command, options->sampling, /*otherwise=*/"1");
   addExecutionOptions(command, options->execution);
+  addSharedCacheOption(command, options->execution);
   addTemplateOptions(command, options->chatTemplate);
   addOption(command, "--tool-call-parser", options->toolCallParser,
             "how the model writes calls of tools: auto (by its chat template), "

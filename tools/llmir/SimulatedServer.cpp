@@ -9,6 +9,8 @@
 #include "SimulatedServer.h"
 #include "Console.h"
 
+#include "llmir/Serving/Engine.h"
+#include "llmir/Serving/PromptBudget.h"
 #include "llmir/Serving/Scheduler.h"
 
 #include <algorithm>
@@ -19,6 +21,7 @@ using namespace llmir::cli;
 using mlir::llm::runtime::KVReservation;
 using mlir::llm::runtime::PagedKVCache;
 using mlir::llm::runtime::PagedKVCacheOptions;
+using mlir::llm::runtime::SharedBlocks;
 
 namespace {
 
@@ -26,12 +29,16 @@ struct SimulatedRequest {
   SequenceId sequence = 0;
   std::vector<int32_t> tokens;
   int64_t promptTokens = 0, maxTokens = 0;
-  int64_t computed = 0;
+  int64_t computed = 0, sharedTokens = 0;
   bool isRunning = false;
   double lastToken = 0;
   AnswerRecord record;
 
   int64_t numTokens() const { return static_cast<int64_t>(tokens.size()); }
+  bool decodes() const { return numTokens() - computed == 1; }
+  Span<const int32_t> computedTokens() const {
+    return {tokens.data(), static_cast<size_t>(computed)};
+  }
 };
 
 class Simulation {
@@ -60,6 +67,8 @@ private:
   Status runStep();
   StepPlan plan();
   SchedulableSequence schedulable(const SimulatedRequest &request) const;
+  int64_t findAwaited(size_t index, int64_t computed) const;
+  int64_t promptTokensBesideDecoding() const;
   Status start(SimulatedRequest &request);
   void stop(SimulatedRequest &request);
   Status compute(const StepPlan &plan);
@@ -69,6 +78,7 @@ private:
   const Load &load;
   const StepTable &table;
   SchedulerLimits limits;
+  PromptBudget budget{EngineOptions().mostSlowdown};
   PagedKVCache cache; ///< Of a byte or so per token: only its blocks matter.
   double now = 0;
   size_t arrived = 0; ///< Conversations.
@@ -125,8 +135,39 @@ Simulation::schedulable(const SimulatedRequest &request) const {
   const auto prefix = cache.lookUp(
       Span<const int32_t>(request.tokens.data(), request.tokens.size() - 1));
   sequence.computed = prefix.tokens;
-  sequence.idleBlocks = prefix.idleBlocks;
+  sequence.prefixBlocks = prefix.newBlocks;
   return sequence;
+}
+
+/// As in the engine: the request before known[index], if any, that computes a
+/// longer prefix than the one with which it would start now.
+int64_t Simulation::findAwaited(size_t index, int64_t computed) const {
+  const SimulatedRequest &waiting = *known[index];
+  for (size_t i = 0; i < index; ++i) {
+    const SimulatedRequest &other = *known[i];
+    if (other.numTokens() - other.computed <= 1)
+      continue;
+    const int64_t most = std::min(waiting.numTokens() - 1, other.numTokens());
+    const int64_t same =
+        std::mismatch(waiting.tokens.begin(), waiting.tokens.begin() + most,
+                      other.tokens.begin())
+            .first -
+        waiting.tokens.begin();
+    if (same / table.blockSize * table.blockSize >
+        std::max(other.computed, computed))
+      return static_cast<int64_t>(i);
+  }
+  return -1;
+}
+
+int64_t Simulation::promptTokensBesideDecoding() const {
+  int64_t decoding = 0;
+  for (const auto &request : requests)
+    decoding += request->isRunning && request->decodes();
+  return decoding == 0
+             ? 0
+             : budget.tokens(decoding,
+                             static_cast<int64_t>(requests.size()) - decoding);
 }
 
 /// `requests` are in the order of their arrival.
@@ -134,22 +175,33 @@ StepPlan Simulation::plan() {
   const Stopwatch watch;
   known.clear();
   std::vector<SchedulableSequence> sequences;
+  for (const auto &request : requests)
+    if (request->isRunning)
+      known.push_back(request.get());
   size_t waiting = 0;
   for (const auto &request : requests)
-    if (request->isRunning || waiting++ < mostWaitingCandidates) {
+    if (!request->isRunning && waiting++ < mostWaitingCandidates)
       known.push_back(request.get());
-      sequences.push_back(schedulable(*request));
-    }
-  StepPlan plan = planStep(sequences, limits, cache.numAvailable());
+  for (size_t i = 0; i < known.size(); ++i) {
+    sequences.push_back(schedulable(*known[i]));
+    if (!known[i]->isRunning)
+      sequences[i].awaits = findAwaited(i, sequences[i].computed);
+  }
+  SchedulerLimits stepLimits = limits;
+  stepLimits.promptTokensBesideDecoding = promptTokensBesideDecoding();
+  StepPlan plan = planStep(sequences, stepLimits, cache.numAvailable());
   result.planSeconds += watch.milliseconds() / 1000;
   return plan;
 }
 
 void Simulation::stop(SimulatedRequest &request) {
-  if (request.isRunning)
-    (void)cache.freeSequence(request.sequence); // It exists.
+  if (request.isRunning) { // It exists, so that these succeed.
+    (void)cache.share(request.sequence, request.computedTokens(), 0,
+                      SharedBlocks::All);
+    (void)cache.freeSequence(request.sequence);
+  }
   request.isRunning = false;
-  request.computed = 0;
+  request.computed = request.sharedTokens = 0;
 }
 
 void Simulation::end(SimulatedRequest &request, std::string failure) {
@@ -166,7 +218,7 @@ Status Simulation::start(SimulatedRequest &request) {
   if (!cached)
     return cached.takeStatus();
   request.isRunning = true;
-  request.computed = *cached;
+  request.computed = request.sharedTokens = *cached;
   if (!request.record.cachedTokens)
     request.record.cachedTokens = *cached;
   return Status::ok();
@@ -194,8 +246,7 @@ Status Simulation::compute(const StepPlan &plan) {
   for (const ScheduledPart &part : plan.parts) {
     const SimulatedRequest &request =
         *known[static_cast<size_t>(part.sequence)];
-    const bool decodes = request.computed >= request.promptTokens;
-    (decodes ? decoding : prompt) += decodes ? 1 : part.tokens;
+    (request.decodes() ? decoding : prompt) += part.tokens;
     before += request.computed;
     total += part.tokens;
     reservations.push_back({request.sequence, part.tokens});
@@ -209,6 +260,7 @@ Status Simulation::compute(const StepPlan &plan) {
                              static_cast<double>(before) / parts) /
       1000;
   now += seconds;
+  budget.add(decoding, prompt, 1000 * seconds);
   ++result.steps;
   result.stepSeconds += seconds;
   result.mostSequences =
@@ -216,10 +268,11 @@ Status Simulation::compute(const StepPlan &plan) {
   for (const ScheduledPart &part : plan.parts) {
     SimulatedRequest &request = *known[static_cast<size_t>(part.sequence)];
     request.computed += part.tokens;
-    LLMIR_RETURN_IF_ERROR(cache.share(
-        request.sequence,
-        Span<const int32_t>(request.tokens.data(),
-                            static_cast<size_t>(request.computed))));
+    const int64_t whole = request.computed / table.blockSize * table.blockSize;
+    if (whole != request.sharedTokens)
+      LLMIR_RETURN_IF_ERROR(
+          cache.share(request.sequence, request.computedTokens()));
+    request.sharedTokens = whole;
     if (request.computed == request.numTokens())
       takeToken(request);
   }

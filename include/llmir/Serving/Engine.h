@@ -126,8 +126,10 @@ struct EngineOptions {
   /// Sequences that run at once; 0 = as many as a step has rows of logits, and
   /// slots for states.
   int64_t maxRunning = 0;
-  /// See SchedulerLimits.
-  int64_t promptTokensBesideDecoding = 0;
+  /// How many times as long as without prompts a step may take that decodes;
+  /// see PromptBudget. At least 1; 0: prompts are computed in the largest steps
+  /// possible, which is best where nobody waits for single tokens.
+  double mostSlowdown = 1.75;
   /// If set, called by the engine's thread after each step; must not block.
   std::function<void(const StepRecord &)> onStep;
 };

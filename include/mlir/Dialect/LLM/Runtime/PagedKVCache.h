@@ -101,10 +101,20 @@ struct CacheStatistics {
   int64_t copiedBlocks = 0;  ///< Copies on write.
 };
 
-/// What a new sequence would share.
+/// What a new sequence would start with.
 struct CachedPrefix {
-  int64_t tokens = 0;     ///< A multiple of the block size.
-  int64_t idleBlocks = 0; ///< Blocks of the prefix that no sequence uses.
+  int64_t tokens = 0;
+  /// Available blocks that the start takes: those of the prefix that no
+  /// sequence uses, and a new one if the prefix ends within a block.
+  int64_t newBlocks = 0;
+};
+
+/// Which blocks of a sequence PagedKVCache::share() offers.
+enum class SharedBlocks {
+  Full,
+  /// Also the last one if it is not full. The sequence's next token then needs
+  /// a copy of it, so that this is for sequences that are about to be freed.
+  All
 };
 
 class PagedKVCache {
@@ -257,11 +267,13 @@ public:
   // Prefixes, for caches with PagedKVCacheOptions::keepsPrefixes
   //===--------------------------------------------------------------------===//
 
-  /// Offers the full blocks of a sequence to later ones. `tokens` are the ids
-  /// of the sequence's tokens from the first on; those that it does not have
-  /// yet are ignored. Prefixes with different salts never match. A block with
-  /// the same tokens as one already offered is replaced by that one. If layers
-  /// keep a state, only the end of a sequence that ends with a full block
+  bool keepsPrefixes() const { return prefixes.isEnabled(); }
+
+  /// Offers the blocks of a sequence to later ones. `tokens` are the ids of the
+  /// sequence's tokens from the first on; those that it does not have yet are
+  /// ignored. Prefixes with different salts never match. A full block with the
+  /// same tokens as one already offered is replaced by that one. If layers keep
+  /// a state, only the end of a sequence that ends with an offered block
   /// becomes a place where others can start, and only if a slot for a copy of
   /// the state is free or kept by an older prefix.
   ///
@@ -269,12 +281,14 @@ public:
   /// different numbers of tokens, its blocks were offered with other tokens or
   /// another salt, or the cache does not keep prefixes.
   ::llmir::Status share(SequenceId sequence,
-                        ::llmir::Span<const int32_t> tokens, uint64_t salt = 0);
+                        ::llmir::Span<const int32_t> tokens, uint64_t salt = 0,
+                        SharedBlocks blocks = SharedBlocks::Full);
 
-  /// Creates a sequence with the longest offered prefix of `tokens`, without
-  /// copying keys and values. Returns its number of tokens, a multiple of the
-  /// block size. Since logits are results of computing a token, callers leave
-  /// out the last one. Fails as createSequence(id).
+  /// Creates a sequence with the longest offered prefix of `tokens`. Its full
+  /// blocks are shared; where it ends within a block, that block is copied, if
+  /// one is available. Returns the number of tokens. Since logits are results
+  /// of computing a token, callers leave out the last one. Fails as
+  /// createSequence(id).
   ::llmir::Expected<int64_t> createSequence(SequenceId sequence,
                                             ::llmir::Span<const int32_t> tokens,
                                             uint64_t salt = 0);
@@ -404,8 +418,18 @@ private:
   int32_t takeStateSlot();
   void dropOldestCheckpoint();
   void keepState(const Sequence &sequence, int32_t lastBlock);
-  std::vector<int32_t> findPrefix(::llmir::Span<const int32_t> tokens,
-                                  uint64_t salt) const;
+  /// The blocks of a prefix: full ones, then perhaps the beginning of another.
+  struct PrefixBlocks {
+    std::vector<int32_t> full;
+    PartialMatch last;
+  };
+  PrefixBlocks findPrefix(::llmir::Span<const int32_t> tokens,
+                          uint64_t salt) const;
+  bool hasRoomToCopy(const PrefixBlocks &prefix) const;
+  void copyBeginning(const PartialMatch &match, Sequence &sequence);
+  void shareLastBlock(const Sequence &sequence,
+                      ::llmir::Span<const int32_t> tokens, int32_t parent,
+                      uint64_t salt);
   void copyBlock(int32_t from, int32_t to);
   void zeroBlock(int32_t block);
   void zeroTail(int32_t block, int64_t firstToken);
