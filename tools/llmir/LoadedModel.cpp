@@ -74,8 +74,8 @@ void cli::addSharedCacheOption(CLI::App &command, ExecutionRequest &request) {
 static int64_t bytesOfSharedCache(const ArtifactInfo &info,
                                   const ExecutionRequest &request) {
   if (request.sharedCacheGB > 0)
-    return std::max<int64_t>(
-        static_cast<int64_t>(request.sharedCacheGB * 1e9), 1);
+    return std::max<int64_t>(static_cast<int64_t>(request.sharedCacheGB * 1e9),
+                             1);
   constexpr int64_t sequences = 64;
   const int64_t tokens =
       std::min(request.context > 0 ? request.context : info.contextLength,
