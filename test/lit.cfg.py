@@ -90,11 +90,11 @@ if subprocess.run([config.python, "-c", "import onnx"], stderr=subprocess.DEVNUL
     config.available_features.add("python-onnx")
 if subprocess.run([config.python, "-c", "import jinja2"], stderr=subprocess.DEVNULL).returncode == 0:
     config.available_features.add("python-jinja2")
-# OpenAI's client of the npm package `openai`, in the folder that LLMIR_OPENAI_CLIENT names.
-openai_client = os.environ.get("LLMIR_OPENAI_CLIENT", "")
-config.substitutions.append(("%openai_client", openai_client))
-if shutil.which("node") and os.path.exists(os.path.join(openai_client, "node_modules", "openai", "package.json")):
-    config.available_features.add("openai-client")
+# Clients of the server, which `npm ci` installs there.
+clients = os.path.join(config.llmir_src_root, "test", "Server", "clients", "node_modules")
+if shutil.which("node") and all(os.path.exists(os.path.join(clients, name, "package.json"))
+                                for name in ("ai", "eventsource-parser", "openai")):
+    config.available_features.add("server-clients")
 onnxruntime = os.environ.get("LLMIR_ONNXRUNTIME_WEB", "")
 config.substitutions.append(("%onnxruntime_web", onnxruntime))
 if shutil.which("node") and os.path.exists(os.path.join(onnxruntime, "package.json")):

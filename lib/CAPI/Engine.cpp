@@ -33,6 +33,7 @@ static LLMIREngineResult resultOf(StatusCode code) {
     return LLMIR_ENGINE_OK;
   case StatusCode::InvalidArgument:
   case StatusCode::OutOfRange:
+  case StatusCode::ContextLengthExceeded:
     return LLMIR_ENGINE_INVALID;
   case StatusCode::ResourceExhausted:
     return LLMIR_ENGINE_FULL;

@@ -9,6 +9,7 @@
 #include "llmir/Server/ApiError.h"
 
 #include "Apis.h"
+#include "llmir/Support/Exceptions.h"
 #include "llmir/Support/Text.h"
 
 namespace llmir {
@@ -66,13 +67,8 @@ ApiError ApiError::of(const Status &failure) {
   error.message = failure.message();
   switch (failure.code()) {
   case StatusCode::ResourceExhausted:
-    error.status = 429;
-    error.code = "queue_full";
-    break;
-  case StatusCode::OutOfRange:
-    error.code = failure.cause().find("context") == std::string::npos
-                     ? "out_of_range"
-                     : "context_length_exceeded";
+    error.status = 503;
+    error.code = "overloaded";
     break;
   case StatusCode::Internal:
   case StatusCode::IoError:
@@ -109,6 +105,12 @@ void answerError(HttpExchange &exchange, const ApiError &error,
 
 void answerError(HttpExchange &exchange, const Status &failure) {
   answerError(exchange, ApiError::of(failure));
+}
+
+void answerSafely(HttpExchange &exchange, const std::function<void()> &body) {
+  const Status failure = withoutExceptions(body);
+  if (!failure && !withoutExceptions([&] { answerError(exchange, failure); }))
+    exchange.abandon();
 }
 
 } // namespace llmir

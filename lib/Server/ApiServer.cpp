@@ -117,8 +117,10 @@ static std::optional<RequestBody> bodyFor(HttpExchange &exchange,
   Expected<RequestBody> body = parseBody(exchange.request().body);
   if (!body) {
     ApiError error = ApiError::of(body.status());
-    error.code = "invalid_json";
-    error.param.clear();
+    if (error.status == 400) {
+      error.code = "invalid_json";
+      error.param.clear();
+    }
     answerError(exchange, error);
     return std::nullopt;
   }

@@ -96,7 +96,7 @@ static Expected<EmbeddingPlan> readPlan(const RequestBody &body,
                             "has a text without tokens",
                             "give texts that are not empty");
     if (length > model.contextLength())
-      return reader.failure(StatusCode::OutOfRange, "input",
+      return reader.failure(StatusCode::ContextLengthExceeded, "input",
                             "has a text of " + std::to_string(length) +
                                 " tokens; the context is " +
                                 std::to_string(model.contextLength()),

@@ -9,6 +9,7 @@
 #include "Exchange.h"
 
 #include "llmir/Server/HttpTarget.h"
+#include "llmir/Support/Exceptions.h"
 
 #include <boost/asio/post.hpp>
 
@@ -42,8 +43,11 @@ template <typename Action> void Exchange::inServerThread(Action action) {
   if (!target)
     return;
   asio::io_context &io = target->io();
-  asio::post(io, [target = std::move(target),
-                  action = std::move(action)]() mutable { action(*target); });
+  asio::post(
+      io, [target = std::move(target), action = std::move(action)]() mutable {
+        if (!withoutExceptions([&] { action(*target); }))
+          target->giveUp();
+      });
 }
 
 void Exchange::pass(std::string text, bool isLast) {
@@ -55,8 +59,20 @@ void Exchange::pass(std::string text, bool isLast) {
 
 void Exchange::answer(int status, std::string_view contentType,
                       std::string body, HttpHeaders headers) {
+  if (hasBegun)
+    return isComplete ? void() : abandon();
   if (isComplete.exchange(true))
     return;
+  try {
+    passWhole(status, contentType, std::move(body), headers);
+  } catch (...) { // Another, smaller answer may be tried.
+    isComplete = false;
+    throw;
+  }
+}
+
+void Exchange::passWhole(int status, std::string_view contentType,
+                         std::string body, const HttpHeaders &headers) {
   const std::string length =
       status == 204 ? ""
                     : "Content-Length: " + std::to_string(body.size()) + "\r\n";
@@ -66,6 +82,12 @@ void Exchange::answer(int status, std::string_view contentType,
   pass(std::move(text), /*isLast=*/true);
 }
 
+void Exchange::abandon() {
+  abandoned = true; // Without memory for more, it is noticed later.
+  (void)withoutExceptions(
+      [&] { inServerThread([](AnswerSink &target) { target.giveUp(); }); });
+}
+
 void Exchange::begin(int status, std::string_view contentType) {
   if (!head.isHttp11) // Its end is that of the connection.
     keepsAlive = false;
@@ -73,6 +95,7 @@ void Exchange::begin(int status, std::string_view contentType) {
   pass(headText(status, contentType, {},
                 head.isHttp11 ? "Transfer-Encoding: chunked\r\n" : ""),
        /*isLast=*/false);
+  hasBegun = true; // Not if memory for it is short.
 }
 
 bool Exchange::write(std::string_view text) {

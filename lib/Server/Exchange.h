@@ -54,6 +54,8 @@ public:
   void end() override;
   void whenGone(std::function<void()> callback) override;
   bool isGone() const override { return gone; }
+  void abandon() override;
+  bool isAbandoned() const { return abandoned; }
   void note(std::string name, std::string value) override {
     std::lock_guard<std::mutex> lock(mutex);
     details.push_back({std::move(name), std::move(value)});
@@ -77,6 +79,8 @@ private:
                        const HttpHeaders &headers, std::string_view length);
   std::string framed(std::string_view text) const;
   template <typename Action> void inServerThread(Action action);
+  void passWhole(int status, std::string_view contentType, std::string body,
+                 const HttpHeaders &headers);
   void pass(std::string text, bool isLast);
 
   const HttpRequest received;
@@ -85,6 +89,7 @@ private:
   const std::weak_ptr<AnswerSink> sink;
   const Clock::time_point start = Clock::now();
   std::atomic<bool> gone{false}, isComplete{false}, isEventStream{false};
+  std::atomic<bool> hasBegun{false}, abandoned{false};
   std::atomic<int> sentStatus{0};
   std::atomic<size_t> queued{0}, sent{0};
   std::mutex mutex; ///< Of the following.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Generation.h"
+#include "llmir/Support/Exceptions.h"
 
 #include <atomic>
 #include <numeric>
@@ -93,11 +94,13 @@ public:
         plan(std::move(plan)) {}
 
   void start();
+  /// After an exception: ends the request with an error.
+  void endAfter(const Status &failure);
 
 private:
   std::optional<ApiError> refusal();
   void prepareChoices();
-  Request requestOf(size_t prompt) const;
+  void receiveSafely(size_t prompt, const RequestUpdate &update);
   void receive(size_t prompt, const RequestUpdate &update);
   void takeTokens(Choice &choice, const RequestUpdate &update,
                   std::vector<ChatDelta> &parts);
@@ -143,9 +146,10 @@ static double seconds(Clock::duration time) {
 /// 500 bytes while the answer is written.
 static constexpr int64_t mostLogprobs = int64_t(1) << 20;
 
-/// The log probabilities of the answer to a request at most.
-static int64_t countLogprobs(const Request &request, int64_t contextLength) {
-  const auto length = static_cast<int64_t>(request.prompt.size());
+/// The log probabilities of the answer to a request at most, for a prompt of
+/// `length` tokens.
+static int64_t countLogprobs(const Request &request, int64_t length,
+                             int64_t contextLength) {
   int64_t generated = contextLength - length + 1;
   if (request.maxTokens > 0)
     generated = std::min(generated, request.maxTokens);
@@ -161,10 +165,12 @@ static int64_t countLogprobs(const Request &request, int64_t contextLength) {
 std::optional<ApiError> Generation::refusal() {
   int64_t logprobs = 0;
   for (const std::vector<int32_t> &prompt : plan.prompts) {
-    plan.fields.request.prompt = prompt;
-    if (Status status = model.engine->check(plan.fields.request); !status)
+    if (Status status = model.engine->check(plan.fields.request, prompt);
+        !status)
       return ApiError::of(status);
-    logprobs += countLogprobs(plan.fields.request, model.contextLength());
+    logprobs +=
+        countLogprobs(plan.fields.request, static_cast<int64_t>(prompt.size()),
+                      model.contextLength());
   }
   if (logprobs <= mostLogprobs)
     return std::nullopt;
@@ -212,18 +218,20 @@ void Generation::prepareChoices() {
     firstEvents = plan.format->first(answer);
 }
 
-Request Generation::requestOf(size_t prompt) const {
-  Request request = plan.fields.request;
-  request.prompt = answer.prompts[prompt];
-  request.sampling.seed +=
-      static_cast<uint64_t>(prompt) * static_cast<uint64_t>(answer.count);
-  if (model.requestTimeout)
-    request.deadline = arrival + *model.requestTimeout;
-  return request;
-}
-
 static ApiError shuttingDown() {
   return {503, "the server is shutting down", "shutting_down", ""};
+}
+
+/// Why the engine does not accept a request; check() has passed it.
+static ApiError refusalFor(const Status &failure, bool acceptsRequests) {
+  if (!acceptsRequests)
+    return shuttingDown();
+  ApiError error = ApiError::of(failure);
+  if (failure.code() == StatusCode::ResourceExhausted) {
+    error.status = 429;
+    error.code = "queue_full";
+  }
+  return error;
 }
 
 void Generation::start() {
@@ -235,11 +243,17 @@ void Generation::start() {
     if (const std::shared_ptr<Generation> generation = weak.lock())
       generation->leave();
   });
+  const auto count = static_cast<uint64_t>(answer.count);
   const size_t numPrompts = answer.prompts.size();
+  if (model.requestTimeout)
+    plan.fields.request.deadline = arrival + *model.requestTimeout;
+  plan.fields.request.prompt.clear();
+  const auto common = std::make_shared<const Request>(plan.fields.request);
   for (size_t prompt = 0; prompt < numPrompts; ++prompt) {
     Expected<RequestId> id = model.engine->submit(
-        requestOf(prompt), [self, prompt](const RequestUpdate &update) {
-          self->receive(prompt, update);
+        common, answer.prompts[prompt], common->sampling.seed + prompt * count,
+        [self, prompt](const RequestUpdate &update) {
+          self->receiveSafely(prompt, update);
         });
     std::lock_guard<std::mutex> lock(mutex);
     if (id)
@@ -247,14 +261,24 @@ void Generation::start() {
     if (isOver && id) // The client has left, or another prompt has failed.
       model.engine->cancel(*id);
     if (!isOver && !id)
-      fail(model.engine->acceptsRequests() ? ApiError::of(id.status())
-                                           : shuttingDown());
+      fail(refusalFor(id.status(), model.engine->acceptsRequests()));
     if (isOver)
       return;
   }
   std::lock_guard<std::mutex> lock(mutex);
   if (plan.streams && !isOver)
     beginStream();
+}
+
+void Generation::endAfter(const Status &failure) {
+  std::lock_guard<std::mutex> lock(mutex);
+  const ApiError error = ApiError::of(failure);
+  if (!isOver)
+    fail(error);
+  else if (!hasBegun) // Unless it was answered.
+    answerError(*exchange, error);
+  else
+    exchange->abandon();
 }
 
 //===----------------------------------------------------------------------===//
@@ -342,6 +366,12 @@ static std::optional<ApiError> failureOf(const RequestUpdate &update) {
 }
 
 /// Called by the engine's thread.
+void Generation::receiveSafely(size_t prompt, const RequestUpdate &update) {
+  const Status thrown = withoutExceptions([&] { receive(prompt, update); });
+  if (!thrown && !withoutExceptions([&] { endAfter(thrown); }))
+    exchange->abandon();
+}
+
 void Generation::receive(size_t prompt, const RequestUpdate &update) {
   std::lock_guard<std::mutex> lock(mutex);
   Choice &choice = answer.choices[prompt * static_cast<size_t>(answer.count) +
@@ -380,8 +410,8 @@ void Generation::receive(size_t prompt, const RequestUpdate &update) {
 void Generation::beginStream() {
   if (hasBegun)
     return;
-  hasBegun = true;
   exchange->begin(200, "text/event-stream; charset=utf-8");
+  hasBegun = true;
   send(std::exchange(firstEvents, {}));
 }
 
@@ -396,8 +426,11 @@ void Generation::complete() {
   close(hasStopped ? "stop" : "length");
   if (!plan.streams) // Log probabilities are many: the engine goes on.
     return model.runLater([self = shared_from_this()] {
-      self->exchange->answer(200, "application/json",
-                             jsonText(self->plan.format->whole(self->answer)));
+      answerSafely(*self->exchange, [&] {
+        self->exchange->answer(
+            200, "application/json",
+            jsonText(self->plan.format->whole(self->answer)));
+      });
     });
   beginStream();
   send(plan.format->last(answer));
@@ -450,9 +483,11 @@ void Generation::close(const char *reason) {
 
 void startGeneration(std::shared_ptr<HttpExchange> exchange, ServedModel &model,
                      ServerMetrics &metrics, GenerationPlan plan) {
-  std::make_shared<Generation>(std::move(exchange), model, metrics,
-                               std::move(plan))
-      ->start();
+  const auto generation = std::make_shared<Generation>(
+      std::move(exchange), model, metrics, std::move(plan));
+  const Status status = withoutExceptions([&] { generation->start(); });
+  if (!status)
+    generation->endAfter(status);
 }
 
 } // namespace llmir::server

@@ -9,6 +9,7 @@
 #include "Exchange.h"
 #include "llmir/Server/ApiError.h"
 #include "llmir/Server/HttpTarget.h"
+#include "llmir/Support/Exceptions.h"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/write.hpp>
@@ -81,7 +82,9 @@ public:
   template <typename... Arguments>
   ConnectionOn(ConnectionHost &host, Arguments &&...arguments)
       : host(host), stream(std::forward<Arguments>(arguments)...),
-        readTimer(host.io()), writeTimer(host.io()), pingTimer(host.io()) {}
+        readTimer(host.io()), writeTimer(host.io()), pingTimer(host.io()) {
+    host.connectionBegan();
+  }
   ~ConnectionOn() override {
     host.addBodyBytes(-countedBody);
     host.connectionEnded();
@@ -98,6 +101,16 @@ private:
   auto self() { return this->shared_from_this(); }
   auto &socket() { return stream.lowest_layer(); }
 
+  /// A handler of an asynchronous operation that may throw.
+  template <typename Handler> auto safely(Handler handler) {
+    return [self = self(), handler = std::move(handler)](auto &&...arguments) {
+      const Status thrown =
+          withoutExceptions([&] { handler(*self, arguments...); });
+      if (!thrown)
+        self->endAfter(thrown);
+    };
+  }
+  void endAfter(const Status &failure);
   void armReadTimer();
   void readMore();
   void received(ErrorCode error, size_t bytes);
@@ -113,6 +126,7 @@ private:
   void finishAnswer();
   void sayGoodbye();
   void close();
+  void logEnd(Exchange &ended);
 
   ConnectionHost &host;
   Stream stream;
@@ -144,11 +158,9 @@ template <typename Stream> void ConnectionOn<Stream>::start() {
 #ifdef LLMIR_TLS
   if constexpr (!std::is_same_v<Stream, tcp::socket>) {
     stream.async_handshake(asio::ssl::stream_base::server,
-                           [self = self()](ErrorCode error) {
-                             if (error)
-                               return self->close();
-                             self->readMore();
-                           });
+                           safely([](ConnectionOn &self, ErrorCode error) {
+                             error ? self.close() : self.readMore();
+                           }));
     return;
   }
 #endif
@@ -158,15 +170,15 @@ template <typename Stream> void ConnectionOn<Stream>::start() {
 /// Only while a request is awaited or received.
 template <typename Stream> void ConnectionOn<Stream>::armReadTimer() {
   readTimer.expires_after(host.settings().readTimeout);
-  readTimer.async_wait([self = self()](ErrorCode error) {
-    if (error || self->exchange || self->isClosed)
+  readTimer.async_wait(safely([](ConnectionOn &self, ErrorCode error) {
+    if (error || self.exchange || self.isClosed)
       return;
-    if (self->parser || self->buffer.size() > 0)
-      self->refuse(408, "request_timeout",
-                   "the request was not received in time");
+    if (self.parser || self.buffer.size() > 0)
+      self.refuse(408, "request_timeout",
+                  "the request was not received in time");
     else
-      self->close();
-  });
+      self.close();
+  }));
 }
 
 /// There is always a read, also while a request is answered: it tells that the
@@ -174,11 +186,12 @@ template <typename Stream> void ConnectionOn<Stream>::armReadTimer() {
 template <typename Stream> void ConnectionOn<Stream>::readMore() {
   if (isReading || isClosed)
     return;
-  isReading = true;
-  stream.async_read_some(asio::buffer(incoming),
-                         [self = self()](ErrorCode error, size_t bytes) {
-                           self->received(error, bytes);
-                         });
+  stream.async_read_some(
+      asio::buffer(incoming),
+      safely([](ConnectionOn &self, ErrorCode error, size_t bytes) {
+        self.received(error, bytes);
+      }));
+  isReading = true; // Its handler is not called before.
 }
 
 template <typename Stream>
@@ -317,6 +330,7 @@ template <typename Stream> void ConnectionOn<Stream>::dispatch() {
   exchange = std::make_shared<Exchange>(std::move(request), head,
                                         host.settings(), self());
   host.exchangeBegan();
+  armPingTimer();
   host.dispatch(exchange, head);
 }
 
@@ -353,12 +367,14 @@ void ConnectionOn<Stream>::send(std::string text, bool isLast) {
 /// Proxies and clients take a stream that is silent for long for a dead one.
 template <typename Stream> void ConnectionOn<Stream>::armPingTimer() {
   pingTimer.expires_after(host.settings().pingInterval);
-  pingTimer.async_wait([self = self()](ErrorCode error) {
-    if (error || !self->exchange || self->isLastQueued || self->isClosed)
+  pingTimer.async_wait(safely([](ConnectionOn &self, ErrorCode error) {
+    if (error || !self.exchange || self.isLastQueued || self.isClosed)
       return;
-    self->send(self->output.empty() ? self->exchange->ping() : "",
-               /*isLast=*/false);
-  });
+    if (self.exchange->isAbandoned())
+      return self.close();
+    self.send(self.output.empty() ? self.exchange->ping() : "",
+              /*isLast=*/false);
+  }));
 }
 
 template <typename Stream> void ConnectionOn<Stream>::writeMore() {
@@ -372,21 +388,21 @@ template <typename Stream> void ConnectionOn<Stream>::writeMore() {
   std::vector<asio::const_buffer> buffers;
   for (const std::string &text : output)
     buffers.push_back(asio::buffer(text));
-  isWriting = true;
   writeTimer.expires_after(host.settings().writeTimeout);
-  writeTimer.async_wait([self = self()](ErrorCode error) {
+  writeTimer.async_wait(safely([](ConnectionOn &self, ErrorCode error) {
     if (!error)
-      self->close();
-  });
+      self.close();
+  }));
   asio::async_write(
       stream, buffers,
-      [self = self(), count = output.size()](ErrorCode error, size_t bytes) {
-        self->isWriting = false;
-        self->output.erase(self->output.begin(),
-                           self->output.begin() +
-                               static_cast<ptrdiff_t>(count));
-        self->written(error, bytes);
-      });
+      safely([count = output.size()](ConnectionOn &self, ErrorCode error,
+                                     size_t bytes) {
+        self.isWriting = false;
+        self.output.erase(self.output.begin(),
+                          self.output.begin() + static_cast<ptrdiff_t>(count));
+        self.written(error, bytes);
+      }));
+  isWriting = true; // Its handler is not called before.
 }
 
 template <typename Stream>
@@ -408,9 +424,7 @@ template <typename Stream> void ConnectionOn<Stream>::finishAnswer() {
   isLastQueued = false;
   host.addBodyBytes(-countedBody);
   countedBody = 0;
-  if (host.settings().log)
-    host.settings().log(done->logEntry());
-  host.exchangeEnded();
+  logEnd(*done);
   pingTimer.cancel();
   if (!done->keepsAlive)
     return sayGoodbye();
@@ -424,13 +438,14 @@ template <typename Stream> void ConnectionOn<Stream>::sayGoodbye() {
   closesAfterwards = true;
   buffer.clear();
   readTimer.expires_after(std::chrono::seconds(2));
-  readTimer.async_wait([self = self()](ErrorCode) { self->close(); });
+  readTimer.async_wait(
+      safely([](ConnectionOn &self, ErrorCode) { self.close(); }));
 #ifdef LLMIR_TLS
   if constexpr (!std::is_same_v<Stream, tcp::socket>) {
-    stream.async_shutdown([self = self()](ErrorCode error) {
+    stream.async_shutdown(safely([](ConnectionOn &self, ErrorCode error) {
       if (!error) // The client has said goodbye, too.
-        self->close();
-    });
+        self.close();
+    }));
     return;
   }
 #endif
@@ -451,10 +466,34 @@ template <typename Stream> void ConnectionOn<Stream>::close() {
     return;
   const std::shared_ptr<Exchange> left = std::move(exchange);
   exchange.reset();
-  left->leave();
-  if (host.settings().log)
-    host.settings().log(left->logEntry());
+  (void)withoutExceptions([&] { left->leave(); });
+  logEnd(*left);
+}
+
+template <typename Stream> void ConnectionOn<Stream>::logEnd(Exchange &ended) {
+  if (host.settings().log) // Without memory, there is no line.
+    (void)withoutExceptions([&] { host.settings().log(ended.logEntry()); });
   host.exchangeEnded();
+}
+
+/// After an exception in a handler: the request that is received or answered is
+/// answered with an error if that is still possible, and the connection ends.
+template <typename Stream>
+void ConnectionOn<Stream>::endAfter(const Status &failure) {
+  const Status answered = withoutExceptions([&] {
+    if (isClosed)
+      return;
+    const bool isReceiving = !exchange && (parser || buffer.size() > 0);
+    if (isReceiving)
+      refuse(503, "overloaded", "there is no memory for the request");
+    else if (exchange && !isLastQueued)
+      answerError(*exchange, failure);
+    else
+      return close();
+    readMore();
+  });
+  if (!answered)
+    close();
 }
 
 std::shared_ptr<Connection> makeConnection(ConnectionHost &host,

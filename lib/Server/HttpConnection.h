@@ -59,6 +59,7 @@ public:
   virtual bool isDraining() const = 0;
   virtual void exchangeBegan() = 0;
   virtual void exchangeEnded() = 0;
+  virtual void connectionBegan() = 0;
   virtual void connectionEnded() = 0;
 };
 

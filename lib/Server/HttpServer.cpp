@@ -10,6 +10,7 @@
 
 #include "llmir/Server/ApiError.h"
 #include "llmir/Server/HttpTarget.h"
+#include "llmir/Support/Exceptions.h"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -27,6 +28,7 @@
 #include <mutex>
 #include <pthread.h>
 #include <sys/resource.h>
+#include <thread>
 
 namespace llmir {
 
@@ -72,7 +74,8 @@ private:
 /// from embeddings.
 constexpr size_t mostWaitingTasks = 512;
 
-/// Runs functions on a few threads, in the order in which they came.
+/// Runs functions, which answer requests and do not throw, on a few threads, in
+/// the order in which they came.
 class Workers {
 public:
   Status start(int64_t count);
@@ -189,6 +192,7 @@ struct HttpServer::State final : ConnectionHost {
   Status listen();
   Status readCertificate();
   void accept();
+  void acceptAgain();
   void accepted(ErrorCode error, tcp::socket socket);
   void awaitSignal();
 
@@ -209,6 +213,7 @@ struct HttpServer::State final : ConnectionHost {
   bool isDraining() const override { return draining; }
   void exchangeBegan() override;
   void exchangeEnded() override;
+  void connectionBegan() override { ++numConnections; }
   void connectionEnded() override { --numConnections; }
 
   const HttpServerOptions options;
@@ -218,6 +223,7 @@ struct HttpServer::State final : ConnectionHost {
   int64_t localPort = 0;
 
   // The server's thread.
+  bool isAccepting = false; ///< Or will, after a while.
   int64_t bodyBytes = 0;
   size_t numConnections = 0;
   std::list<std::weak_ptr<Connection>> connections;
@@ -318,14 +324,24 @@ Status HttpServer::State::listen() {
   LLMIR_RETURN_IF_ERROR(workers.start(options.workers));
   return thread.start([this] {
     const auto guard = asio::make_work_guard(context);
-    context.run();
+    while (!withoutExceptions([&] { context.run(); }))
+      acceptAgain();
   });
 }
 
 void HttpServer::State::accept() {
   acceptor.async_accept([this](ErrorCode error, tcp::socket socket) {
+    isAccepting = false;
     accepted(error, std::move(socket));
   });
+  isAccepting = true;
+}
+
+/// After an exception, for example without memory for a connection.
+void HttpServer::State::acceptAgain() {
+  while (!isAccepting && acceptor.is_open())
+    if (!withoutExceptions([&] { accept(); }))
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }
 
 void HttpServer::State::accepted(ErrorCode error, tcp::socket socket) {
@@ -334,15 +350,16 @@ void HttpServer::State::accepted(ErrorCode error, tcp::socket socket) {
   if (error) { // No file descriptors, for example: try again soon.
     acceptTimer.expires_after(std::chrono::milliseconds(50));
     acceptTimer.async_wait([this](ErrorCode aborted) {
+      isAccepting = false;
       if (!aborted)
         accept();
     });
+    isAccepting = true;
     return;
   }
   connections.remove_if(
       [](const std::weak_ptr<Connection> &each) { return each.expired(); });
   if (numConnections < maxConnections) {
-    ++numConnections;
 #ifdef LLMIR_TLS
     auto connection = tls ? makeConnection(*this, std::move(socket), *tls)
                           : makeConnection(*this, std::move(socket));
@@ -438,10 +455,10 @@ void HttpServer::State::dispatch(const std::shared_ptr<HttpExchange> &exchange,
     return answerError(*exchange, refusal->error, std::move(refusal->headers));
   const HttpRoute *route = routes.find(request.method, request.path);
   if (!route->takesLong)
-    return route->handler(exchange);
+    return answerSafely(*exchange, [&] { route->handler(exchange); });
   const bool isWaiting = workers.add([route, exchange] {
     if (!exchange->isGone())
-      route->handler(exchange);
+      answerSafely(*exchange, [&] { route->handler(exchange); });
   });
   if (!isWaiting)
     answerError(*exchange, {429,

@@ -394,7 +394,7 @@ Expected<std::vector<int32_t>> encodePrompt(const std::string &text,
                   "give the prompt as an array of token ids");
   // To encode a text may take longer than to generate one.
   if (text.size() > model.maxPromptBytes)
-    return Status(StatusCode::OutOfRange,
+    return Status(StatusCode::ContextLengthExceeded,
                   where + ": the prompt has " + std::to_string(text.size()) +
                       " bytes, too many for the context, which takes at most " +
                       std::to_string(model.maxPromptBytes),

@@ -7,15 +7,17 @@
 //===----------------------------------------------------------------------===//
 
 #include "Continuation.h"
+#include "llmir/Support/Exceptions.h"
 
 #include <algorithm>
 #include <string>
 
 namespace llmir {
 
-static SamplingParams samplingOf(const Request &request, int64_t index) {
-  SamplingParams params = request.sampling;
-  params.seed += static_cast<uint64_t>(index);
+static SamplingParams samplingOf(const AcceptedRequest &accepted,
+                                 int64_t index) {
+  SamplingParams params = accepted.common->sampling;
+  params.seed = accepted.seed + static_cast<uint64_t>(index);
   return params;
 }
 
@@ -35,11 +37,10 @@ Continuation::Continuation(std::shared_ptr<const AcceptedRequest> request,
                            int64_t index, SequenceId sequence,
                            const std::vector<int64_t> &modelEnds)
     : accepted(std::move(request)), index(index), sequence(sequence),
-      tokens(accepted->request.prompt),
-      sampler(samplingOf(accepted->request, index)) {
-  sampler.setPrompt(accepted->request.prompt);
-  ends = accepted->request.stopTokens;
-  if (!accepted->request.ignoreEos)
+      tokens(accepted->prompt), sampler(samplingOf(*accepted, index)) {
+  sampler.setPrompt(prompt());
+  ends = this->request().stopTokens;
+  if (!this->request().ignoreEos)
     for (int64_t end : modelEnds)
       ends.push_back(static_cast<int32_t>(end));
   std::sort(ends.begin(), ends.end());
@@ -106,11 +107,11 @@ Status Continuation::takeLogits(int64_t position, Span<const float> logits,
                       " contain NaN",
                   "check the model with 'llmir perplexity'");
   const auto next = static_cast<size_t>(position) + 1;
-  if (next >= request().prompt.size())
+  if (next >= prompt().size())
     return addToken(logits, contextLength);
   // Another thread may be adding a token now.
-  promptLogprobs[next - 1] = computeLogprobs(logits, request().prompt[next],
-                                             *request().promptLogprobs);
+  promptLogprobs[next - 1] =
+      computeLogprobs(logits, prompt()[next], *request().promptLogprobs);
   return Status::ok();
 }
 
@@ -175,9 +176,16 @@ Status Continuation::addToken(Span<const float> logits, int64_t contextLength) {
   return Status::ok();
 }
 
-void Continuation::reportAs(int64_t index, int64_t newTokens,
-                            std::optional<FinishReason> reason,
-                            const Status &failure) {
+void Continuation::reportEnd(int64_t index, int64_t newTokens,
+                             FinishReason reason, const Status &failure) {
+  const Status status = reportAs(index, newTokens, reason, failure);
+  if (!status)
+    (void)reportAs(index, 0, FinishReason::Error, status);
+}
+
+Status Continuation::reportAs(int64_t index, int64_t newTokens,
+                              std::optional<FinishReason> reason,
+                              const Status &failure) {
   RequestUpdate update;
   update.request = accepted->id;
   update.index = index;
@@ -191,14 +199,17 @@ void Continuation::reportAs(int64_t index, int64_t newTokens,
     update.promptLogprobs = promptLogprobs;
   update.finishReason = reason;
   update.hasEndToken = reason == FinishReason::Stop && hasEndToken;
-  update.failure = failure;
   update.promptTokens = promptTokens();
   update.cachedTokens = cachedTokens.value_or(0);
   update.generatedTokens = generatedTokens();
   update.startTime = startTime;
-  accepted->callback(update);
+  const Status status = withoutExceptions([&] {
+    update.failure = failure;
+    accepted->callback(update);
+  });
   if (newTokens > 0)
     promptLogprobs = {};
+  return status;
 }
 
 } // namespace llmir

@@ -22,10 +22,13 @@
 
 namespace llmir {
 
-/// A request that was accepted. Its allowed tokens ascend.
+/// A request that was accepted.
 struct AcceptedRequest {
   RequestId id = 0;
-  Request request;
+  /// All but the following; its allowed tokens ascend. Others may share it.
+  std::shared_ptr<const Request> common;
+  std::vector<int32_t> prompt;
+  uint64_t seed = 0;
   RequestCallback callback;
 };
 
@@ -34,10 +37,9 @@ struct Continuation {
   Continuation(std::shared_ptr<const AcceptedRequest> accepted, int64_t index,
                SequenceId sequence, const std::vector<int64_t> &modelEnds);
 
-  const Request &request() const { return accepted->request; }
-  int64_t promptTokens() const {
-    return static_cast<int64_t>(request().prompt.size());
-  }
+  const Request &request() const { return *accepted->common; }
+  const std::vector<int32_t> &prompt() const { return accepted->prompt; }
+  int64_t promptTokens() const { return static_cast<int64_t>(prompt().size()); }
   int64_t numTokens() const { return static_cast<int64_t>(tokens.size()); }
   int64_t generatedTokens() const { return numTokens() - promptTokens(); }
   /// Whether the request's other continuations are forks of this one, which are
@@ -68,15 +70,15 @@ struct Continuation {
   Status takeLogits(int64_t position, Span<const float> logits,
                     int64_t contextLength);
 
-  /// Reports the last `newTokens` tokens, 0 or 1, and the end if there is a
-  /// reason.
-  void report(int64_t newTokens, std::optional<FinishReason> reason,
-              const Status &failure = Status::ok()) {
-    reportAs(index, newTokens, reason, failure);
+  /// Reports the last `newTokens` tokens, 0 or 1. Fails if the callback throws.
+  Status report(int64_t newTokens) {
+    return reportAs(index, newTokens, std::nullopt, Status::ok());
   }
-  /// The same for another index: that of a fork that was never made.
-  void reportAs(int64_t index, int64_t newTokens,
-                std::optional<FinishReason> reason, const Status &failure);
+  /// Reports the end with the last `newTokens` tokens, for an index that may be
+  /// that of a fork that was never made. If the callback throws, it is told
+  /// that this was an error, and if it throws again, nothing more.
+  void reportEnd(int64_t index, int64_t newTokens, FinishReason reason,
+                 const Status &failure);
 
   std::shared_ptr<const AcceptedRequest> accepted;
   int64_t index;
@@ -99,6 +101,8 @@ struct Continuation {
 
 private:
   Status addToken(Span<const float> logits, int64_t contextLength);
+  Status reportAs(int64_t index, int64_t newTokens,
+                  std::optional<FinishReason> reason, const Status &failure);
   std::vector<int32_t> forbiddenTokens() const;
   Expected<Span<const uint64_t>> allowedTokens();
 

@@ -38,7 +38,7 @@ static Status checkTexts(Span<const std::vector<int32_t>> texts,
                     "text " + std::to_string(i) + " has no tokens",
                     "give at least one token");
     if (static_cast<int64_t>(texts[i].size()) > maxTokens)
-      return Status(StatusCode::OutOfRange,
+      return Status(StatusCode::ContextLengthExceeded,
                     "text " + std::to_string(i) + " has " +
                         std::to_string(texts[i].size()) +
                         " tokens; the model takes at most " +

@@ -11,11 +11,13 @@
 #include "RequestChecks.h"
 #include "llmir/Serving/PromptBudget.h"
 #include "llmir/Serving/Scheduler.h"
+#include "llmir/Support/Exceptions.h"
 
 #include <algorithm>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
+#include <iterator>
 #include <mutex>
 #include <pthread.h>
 #include <string>
@@ -25,10 +27,6 @@ namespace llmir {
 using Clock = std::chrono::steady_clock;
 using ContinuationPtr = std::unique_ptr<Continuation>;
 using mlir::llm::runtime::SharedBlocks;
-
-/// Only this many waiting sequences are offered to the scheduler, because each
-/// one's prefix is looked up in every step; no more can start in one step.
-static constexpr size_t waitingToConsider = 16;
 
 namespace {
 /// The logits of a token of a continuation.
@@ -51,7 +49,7 @@ struct Engine::State {
   //===--- Any thread, with the mutex ----------------------------------------//
   mutable std::mutex mutex;
   std::condition_variable wakesThread, wakesDrain, wakesObservers;
-  std::deque<std::shared_ptr<const AcceptedRequest>> inbox;
+  std::deque<ContinuationPtr> inbox; ///< Continuation 0 of each new request.
   std::vector<Cancellation> cancelled;
   /// Requests that were accepted and have not been started, and tokens of their
   /// prompts.
@@ -63,7 +61,7 @@ struct Engine::State {
   int64_t observers = 0, publications = 0;
   std::vector<int32_t> publishedUses;
 
-  Status checkQueue(const Request &request) const;
+  Status checkQueue(int64_t tokens) const;
 
   //===--- Constant ----------------------------------------------------------//
   const std::unique_ptr<Executor> executor;
@@ -71,7 +69,7 @@ struct Engine::State {
   SchedulerLimits limits;
   int64_t contextLength = 0;
 
-  Status checkRequest(const Request &request) const;
+  Status checkRequest(const Request &request, Span<const int32_t> prompt) const;
 
   //===--- The engine's thread -----------------------------------------------//
   /// Running ones and waiting ones; not in order.
@@ -84,6 +82,7 @@ struct Engine::State {
   Status startThread();
   void serve();
   bool receive();
+  void takeInbox();
   void finish(Continuation &continuation, FinishReason reason,
               int64_t newTokens = 0, const Status &failure = Status::ok());
   void expire(const std::vector<Cancellation> &unwanted);
@@ -95,6 +94,7 @@ struct Engine::State {
                       int64_t computed) const;
   int64_t promptTokensBesideDecoding() const;
   void runNextStep();
+  void endAfter(const Status &failure);
   void start(Continuation &continuation);
   int64_t wholeBlocksFirst(const Continuation &continuation,
                            int64_t count) const;
@@ -133,17 +133,18 @@ Engine::State::State(std::unique_ptr<Executor> given,
                            cache.blocks().numBlocks() * limits.blockSize);
 }
 
-Status Engine::State::checkRequest(const Request &request) const {
-  return llmir::checkRequest(request,
+Status Engine::State::checkRequest(const Request &request,
+                                   Span<const int32_t> prompt) const {
+  return llmir::checkRequest(request, prompt,
                              {executor->info().vocabSize, contextLength,
                               /*continuations=*/limits.runningSequences});
 }
 
-Status Engine::State::checkQueue(const Request &request) const {
+/// For a prompt of so many tokens.
+Status Engine::State::checkQueue(int64_t tokens) const {
   if (isClosed)
     return Status(StatusCode::ResourceExhausted,
                   "the engine accepts no more requests");
-  const auto tokens = static_cast<int64_t>(request.prompt.size());
   if (queuedRequests == 0 ||
       (queuedRequests < options.maxWaitingRequests &&
        queuedTokens <= options.maxWaitingTokens - tokens))
@@ -211,32 +212,55 @@ Engine::~Engine() {
 }
 
 Expected<RequestId> Engine::submit(Request request, RequestCallback callback) {
-  if (!callback)
-    return refuseRequest("the request has no callback", "give a function");
-  LLMIR_RETURN_IF_ERROR(state->checkRequest(request));
   std::vector<int32_t> &allowed = request.allowedTokens;
   std::sort(allowed.begin(), allowed.end());
   allowed.erase(std::unique(allowed.begin(), allowed.end()), allowed.end());
   allowed.shrink_to_fit(); // A client may have repeated a few many times.
+  std::vector<int32_t> prompt = std::move(request.prompt);
+  request.prompt = {};
+  const uint64_t seed = request.sampling.seed;
+  return submit(std::make_shared<const Request>(std::move(request)),
+                std::move(prompt), seed, std::move(callback));
+}
+
+Expected<RequestId> Engine::submit(std::shared_ptr<const Request> common,
+                                   std::vector<int32_t> prompt, uint64_t seed,
+                                   RequestCallback callback) {
+  if (!common)
+    return refuseRequest("the request is null", "give one");
+  if (!callback)
+    return refuseRequest("the request has no callback", "give a function");
+  LLMIR_RETURN_IF_ERROR(state->checkRequest(*common, prompt));
+  const auto tokens = static_cast<int64_t>(prompt.size());
+  {
+    std::lock_guard<std::mutex> lock(state->mutex);
+    LLMIR_RETURN_IF_ERROR(state->checkQueue(tokens));
+  }
   auto accepted = std::make_shared<AcceptedRequest>();
+  accepted->common = std::move(common);
+  accepted->prompt = std::move(prompt);
+  accepted->seed = seed;
+  accepted->callback = std::move(callback);
+  // Here and not in the engine's thread, for whose lack of memory other
+  // requests would have to end.
+  auto first = std::make_unique<Continuation>(
+      accepted, 0, /*sequence=*/0, state->executor->info().eosTokens);
   RequestId id = 0;
   {
     std::lock_guard<std::mutex> lock(state->mutex);
-    LLMIR_RETURN_IF_ERROR(state->checkQueue(request));
-    ++state->queuedRequests;
-    state->queuedTokens += static_cast<int64_t>(request.prompt.size());
+    LLMIR_RETURN_IF_ERROR(state->checkQueue(tokens));
+    state->inbox.push_back(std::move(first));
     id = accepted->id = state->nextRequest++;
-    accepted->request = std::move(request);
-    accepted->callback = std::move(callback);
-    state->inbox.push_back(std::move(accepted));
+    ++state->queuedRequests;
+    state->queuedTokens += tokens;
     state->isIdle = false;
   }
   state->wakesThread.notify_one();
   return id;
 }
 
-Status Engine::check(const Request &request) const {
-  return state->checkRequest(request);
+Status Engine::check(const Request &request, Span<const int32_t> prompt) const {
+  return state->checkRequest(request, prompt);
 }
 
 bool Engine::acceptsRequests() const {
@@ -292,14 +316,28 @@ int64_t Engine::maxRunning() const { return state->limits.runningSequences; }
 void Engine::State::serve() {
   while (receive()) {
     if (!continuations.empty())
-      runNextStep();
+      if (Status status = withoutExceptions([&] { runNextStep(); }); !status)
+        endAfter(status);
     removeFinished();
     publish();
   }
   for (const ContinuationPtr &continuation : continuations)
     finish(*continuation, FinishReason::Cancelled);
+  for (const ContinuationPtr &continuation : inbox)
+    finish(*continuation, FinishReason::Cancelled);
   removeFinished();
   publish();
+}
+
+/// With the mutex. If there is no memory for more, those that are new wait.
+void Engine::State::takeInbox() {
+  const Status reserved = withoutExceptions(
+      [&] { continuations.reserve(continuations.size() + inbox.size()); });
+  for (; !inbox.empty() && continuations.size() < continuations.capacity();
+       inbox.pop_front()) {
+    inbox.front()->sequence = nextSequence++;
+    continuations.push_back(std::move(inbox.front()));
+  }
 }
 
 /// Takes new and cancelled requests; waits for some if there is nothing to do.
@@ -315,10 +353,7 @@ bool Engine::State::receive() {
       wakesThread.wait(
           lock, [&] { return isEnding || observers > 0 || !inbox.empty(); });
     }
-    for (; !inbox.empty(); inbox.pop_front())
-      continuations.push_back(std::make_unique<Continuation>(
-          std::move(inbox.front()), 0, nextSequence++,
-          executor->info().eosTokens));
+    takeInbox();
     unwanted.swap(cancelled);
     if (isEnding)
       return false;
@@ -341,7 +376,8 @@ void Engine::State::publish() {
   published = counts;
   if (observers == 0)
     return;
-  publishedUses = cache.blockUses();
+  // Without memory, they get those of an earlier call.
+  (void)withoutExceptions([&] { publishedUses = cache.blockUses(); });
   observers = 0;
   ++publications;
   wakesObservers.notify_all();
@@ -352,11 +388,11 @@ void Engine::State::publish() {
 //===----------------------------------------------------------------------===//
 
 void Engine::State::release(Continuation &continuation) {
-  if (continuation.isRunning) {
-    offer(continuation, SharedBlocks::All);
-    // It exists, so this succeeds.
+  if (continuation.isRunning) // Without memory, nothing is offered.
+    (void)withoutExceptions([&] { offer(continuation, SharedBlocks::All); });
+  // After an exception, a sequence may exist that does not run.
+  if (executor->cache().hasSequence(continuation.sequence))
     (void)executor->cache().freeSequence(continuation.sequence);
-  }
   continuation.isRunning = false;
   continuation.computed = continuation.sharedTokens = 0;
 }
@@ -372,10 +408,10 @@ void Engine::State::finish(Continuation &continuation, FinishReason reason,
   ++counts.finished;
   const int64_t neverForked =
       continuation.leads() ? continuation.request().count : 1;
-  continuation.report(newTokens, reason, failure);
+  continuation.reportEnd(continuation.index, newTokens, reason, failure);
   for (int64_t index = 1; index < neverForked; ++index) {
     ++counts.finished;
-    continuation.reportAs(index, 0, reason, failure);
+    continuation.reportEnd(index, 0, reason, failure);
   }
 }
 
@@ -423,7 +459,7 @@ std::vector<Continuation *> Engine::State::candidates() const {
   std::vector<Continuation *> running, waiting;
   for (const ContinuationPtr &continuation : continuations)
     (continuation->isRunning ? running : waiting).push_back(continuation.get());
-  const size_t count = std::min(waiting.size(), waitingToConsider);
+  const size_t count = std::min(waiting.size(), mostWaitingCandidates);
   std::partial_sort(
       waiting.begin(), waiting.begin() + static_cast<ptrdiff_t>(count),
       waiting.end(), [](const Continuation *a, const Continuation *b) {
@@ -508,14 +544,30 @@ void Engine::State::runNextStep() {
     compute(parts);
 }
 
+/// After an exception in a step, of which what was computed is not known: ends
+/// what runs, which also makes room in memory; if nothing runs, what waits.
+void Engine::State::endAfter(const Status &failure) {
+  const bool someRun =
+      std::any_of(continuations.begin(), continuations.end(),
+                  [](const ContinuationPtr &each) { return each->isRunning; });
+  for (const ContinuationPtr &continuation : continuations)
+    if (!continuation->hasFinished && (continuation->isRunning || !someRun))
+      finish(*continuation, FinishReason::Error, 0, failure);
+}
+
 /// Creates the sequence in the cache. A failure, which the plan should have
 /// excluded, ends the continuation.
 void Engine::State::start(Continuation &continuation) {
-  Expected<int64_t> cached = executor->cache().createSequence(
-      continuation.sequence,
-      Span<const int32_t>(continuation.tokens.data(),
-                          static_cast<size_t>(continuation.firstRow())),
-      continuation.request().salt);
+  Expected<int64_t> cached = 0;
+  const Status thrown = withoutExceptions([&] {
+    cached = executor->cache().createSequence(
+        continuation.sequence,
+        Span<const int32_t>(continuation.tokens.data(),
+                            static_cast<size_t>(continuation.firstRow())),
+        continuation.request().salt);
+  });
+  if (!thrown)
+    cached = thrown;
   if (!cached) {
     finish(continuation, FinishReason::Error, 0, cached.status());
     return;
@@ -570,11 +622,14 @@ void Engine::State::compute(
   const double milliseconds =
       std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
   ++counts.steps;
-  if (logits)
-    promptBudget.add(decoding, numTokens - decoding, milliseconds);
-  if (options.onStep)
-    options.onStep(
-        {milliseconds, numTokens, static_cast<int64_t>(batch.size())});
+  // Exceptions here concern no request.
+  (void)withoutExceptions([&] {
+    if (logits)
+      promptBudget.add(decoding, numTokens - decoding, milliseconds);
+    if (options.onStep)
+      options.onStep(
+          {milliseconds, numTokens, static_cast<int64_t>(batch.size())});
+  });
   std::vector<LogitsRow> taken;
   int64_t row = 0;
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -612,8 +667,12 @@ void Engine::State::addRow(Continuation &continuation, int64_t position,
 void Engine::State::takeLogits(std::vector<LogitsRow> &taken) {
   executor->forEach(static_cast<int64_t>(taken.size()), [&](int64_t index) {
     LogitsRow &row = taken[static_cast<size_t>(index)];
-    row.failure =
-        row.continuation->takeLogits(row.position, row.logits, contextLength);
+    const Status thrown = withoutExceptions([&] {
+      row.failure =
+          row.continuation->takeLogits(row.position, row.logits, contextLength);
+    });
+    if (!thrown)
+      row.failure = thrown;
   });
   for (const LogitsRow &row : taken) {
     Continuation &continuation = *row.continuation;
@@ -628,8 +687,8 @@ void Engine::State::takeLogits(std::vector<LogitsRow> &taken) {
     ++counts.generatedTokens;
     if (continuation.end)
       finish(continuation, *continuation.end, 1);
-    else
-      continuation.report(1, std::nullopt);
+    else if (Status status = continuation.report(1); !status)
+      finish(continuation, FinishReason::Error, 0, status);
   }
 }
 
@@ -658,16 +717,24 @@ void Engine::State::offer(const Continuation &continuation,
 /// room for a fork, the continuation computes the prompt itself later.
 void Engine::State::fork(Continuation &leader, Span<const float> logits,
                          std::vector<LogitsRow> &taken) {
-  leader.hasForked = true;
   auto running = std::count_if(
       continuations.begin(), continuations.end(),
       [](const ContinuationPtr &each) { return each->isRunning; });
-  for (int64_t index = 1; index < leader.request().count; ++index) {
-    continuations.push_back(std::make_unique<Continuation>(
+  std::vector<ContinuationPtr> forks;
+  for (int64_t index = 1; index < leader.request().count; ++index)
+    forks.push_back(std::make_unique<Continuation>(
         leader.accepted, index, nextSequence++, executor->info().eosTokens));
-    Continuation &added = *continuations.back();
+  continuations.reserve(continuations.size() + forks.size());
+  leader.hasForked = true; // If memory is short, none of them exists.
+  const size_t first = continuations.size();
+  std::move(forks.begin(), forks.end(), std::back_inserter(continuations));
+  for (size_t i = first; i < continuations.size(); ++i) {
+    Continuation &added = *continuations[i];
     added.cachedTokens = leader.cachedTokens;
     added.startTime = leader.startTime;
+  }
+  for (size_t i = first; i < continuations.size(); ++i) {
+    Continuation &added = *continuations[i];
     if (running == limits.runningSequences ||
         !executor->cache().fork(leader.sequence, added.sequence))
       continue;

@@ -62,7 +62,7 @@ static Status checkRequest(const Executor &executor, Span<const int32_t> prompt,
                   "give a number from 1 to the token budget, " +
                       std::to_string(executor.tokenBudget()));
   if (static_cast<int64_t>(prompt.size()) > executor.contextLength())
-    return Status(StatusCode::OutOfRange,
+    return Status(StatusCode::ContextLengthExceeded,
                   "the prompt has " + std::to_string(prompt.size()) +
                       " tokens; the context is " +
                       std::to_string(executor.contextLength()),

@@ -33,7 +33,7 @@ static Status checkPrompt(Span<const int32_t> prompt,
   LLMIR_RETURN_IF_ERROR(checkTokens(prompt, "token id", limits.vocabulary));
   if (static_cast<int64_t>(prompt.size()) <= limits.contextLength)
     return Status::ok();
-  return Status(StatusCode::OutOfRange,
+  return Status(StatusCode::ContextLengthExceeded,
                 "the prompt has " + std::to_string(prompt.size()) +
                     " tokens; the context is " +
                     std::to_string(limits.contextLength),
@@ -82,9 +82,10 @@ static Status checkCounts(const Request &request, int64_t continuations) {
   return checkLogprobs(request.promptLogprobs, "promptLogprobs");
 }
 
-Status checkRequest(const Request &request, const RequestLimits &limits) {
+Status checkRequest(const Request &request, Span<const int32_t> prompt,
+                    const RequestLimits &limits) {
   LLMIR_RETURN_IF_ERROR(validateSamplingParams(request.sampling));
-  LLMIR_RETURN_IF_ERROR(checkPrompt(request.prompt, limits));
+  LLMIR_RETURN_IF_ERROR(checkPrompt(prompt, limits));
   LLMIR_RETURN_IF_ERROR(checkLimits(request, limits.vocabulary));
   return checkCounts(request, limits.continuations);
 }

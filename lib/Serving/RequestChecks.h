@@ -28,8 +28,10 @@ struct RequestLimits {
 /// InvalidArgument.
 Status refuseRequest(const std::string &cause, const std::string &advice);
 
-/// Fails with InvalidArgument, or with OutOfRange if the prompt is too long.
-Status checkRequest(const Request &request, const RequestLimits &limits);
+/// For `prompt` instead of that of the request. Fails with InvalidArgument, or
+/// with ContextLengthExceeded if the prompt is too long.
+Status checkRequest(const Request &request, Span<const int32_t> prompt,
+                    const RequestLimits &limits);
 
 } // namespace llmir
 

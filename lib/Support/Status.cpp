@@ -26,6 +26,8 @@ const char *statusCodeName(StatusCode code) {
     return "unsupported";
   case StatusCode::OutOfRange:
     return "out_of_range";
+  case StatusCode::ContextLengthExceeded:
+    return "context_length_exceeded";
   case StatusCode::ResourceExhausted:
     return "resource_exhausted";
   case StatusCode::IncompatibleTarget:

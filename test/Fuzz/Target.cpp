@@ -18,7 +18,11 @@ const std::vector<Target> &targets() {
   static const std::vector<Target> all = [] {
     std::vector<Target> list;
     for (auto part : {checkpointTargets, tokenizerTargets, textTargets,
-                      chatOutputTargets, artifactTargets})
+                      chatOutputTargets, artifactTargets,
+#ifdef LLMIR_FUZZ_SERVER
+                      serverTargets
+#endif
+         })
       for (const Target &target : part())
         list.push_back(target);
     return list;

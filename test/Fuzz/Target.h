@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Readers of files that are not trusted, as functions of bytes. The fuzzer
-// (llmir-fuzz, with -DLLMIR_FUZZ=ON) and the replay of seeds (llmir-replay)
-// share them.
+// Readers of files and requests that are not trusted, as functions of bytes.
+// The fuzzer (llmir-fuzz, with -DLLMIR_FUZZ=ON) and the replay of seeds
+// (llmir-replay) share them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,6 +37,7 @@ std::vector<Target> tokenizerTargets();
 std::vector<Target> artifactTargets();
 std::vector<Target> textTargets();
 std::vector<Target> chatOutputTargets();
+std::vector<Target> serverTargets();
 
 /// All targets, in the order of the documentation.
 const std::vector<Target> &targets();

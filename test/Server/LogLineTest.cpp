@@ -56,10 +56,11 @@ TEST(LogLine, ErrorsHaveOpenAIsForm) {
   EXPECT_EQ(paramOf("token id 7 is not 'right'"), "");
   EXPECT_EQ(paramOf("request: there is no 'name' in 'n'"), "");
   EXPECT_EQ(ApiError::of(Status(StatusCode::ResourceExhausted, "full")).status,
-            429);
+            503);
   EXPECT_EQ(ApiError::of(Status(StatusCode::Internal, "a bug")).status, 500);
-  EXPECT_EQ(ApiError::of(Status(StatusCode::OutOfRange,
-                                "the prompt has 9 tokens; the context is 8"))
-                .code,
+  // The code, not the words of the message.
+  EXPECT_EQ(ApiError::of(Status(StatusCode::ContextLengthExceeded, "")).code,
             "context_length_exceeded");
+  EXPECT_EQ(ApiError::of(Status(StatusCode::OutOfRange, "the context")).code,
+            "out_of_range");
 }

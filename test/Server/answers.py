@@ -237,6 +237,7 @@ def check_metrics(server):
                        ("vllm:e2e_request_latency_seconds", "histogram"),
                        ("vllm:iteration_tokens_total", "histogram")):
         check("metric " + name, types.get(name) == kind, types)
+    check_dashboard(types)
     labels = "{model_name=\"demo\",engine=\"0\"}"
     check("prefix hits", samples["vllm:prefix_cache_hits_total" + labels] > 0)
     count = samples["vllm:e2e_request_latency_seconds_count" + labels]
@@ -248,6 +249,22 @@ def check_metrics(server):
     check("idle after a request", server.is_idle())  # The counts are those of the last step.
     _, samples = parse_metrics(server.request("GET", "/metrics")[2].decode("utf-8"))
     check("generated tokens", samples["vllm:generation_tokens_total" + labels] == before + 7)
+
+
+def check_dashboard(types):
+    """The dashboard in deploy/ shows metrics that exist, with the parts that their kinds have."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "deploy", "grafana-dashboard.json")
+    with open(path, encoding="utf-8") as stream:
+        dashboard = json.load(stream)
+    texts = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
+    texts += [variable["query"]["query"] for variable in dashboard["templating"]["list"] if variable["type"] == "query"]
+    names = set(re.findall(r"vllm:[a-z0-9_]+", " ".join(texts)))
+    known = {name + part for name, kind in types.items()
+             for part in (("_bucket", "_sum", "_count") if kind == "histogram" else ("",))}
+    check("the dashboard has metrics", len(names) > 15, names)
+    check("the metrics of the dashboard exist", names <= known, sorted(names - known))
+    panels = [panel["id"] for panel in dashboard["panels"]]
+    check("panels have ids of their own", len(set(panels)) == len(panels), panels)
 
 
 def check_company(server):

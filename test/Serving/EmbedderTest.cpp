@@ -104,7 +104,7 @@ TEST(Embedder, RefusesTexts) {
   Expected<std::vector<float>> rows =
       embedder->embed(textsOf({1, most, most + 1}));
   ASSERT_FALSE(rows);
-  EXPECT_EQ(rows.status().code(), StatusCode::OutOfRange);
+  EXPECT_EQ(rows.status().code(), StatusCode::ContextLengthExceeded);
   EXPECT_EQ(rows.status().cause(), "text 2 has " + std::to_string(most + 1) +
                                        " tokens; the model takes at most " +
                                        std::to_string(most));

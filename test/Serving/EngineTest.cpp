@@ -497,7 +497,7 @@ TEST(Engine, RefusesWhatItCannotServe) {
   refuses(requestFor({}, 1), invalid, "no tokens");
   refuses(requestFor({50}, 1), invalid, "token id 50");
   refuses(requestFor({-1}, 1), invalid, "token id -1");
-  refuses(requestFor(Tokens(17, 1), 1), StatusCode::OutOfRange,
+  refuses(requestFor(Tokens(17, 1), 1), StatusCode::ContextLengthExceeded,
           "17 tokens; the context is 16");
   refuses(requestFor({1}, 0), invalid, "is 0");
   refuses(requestFor({1}, -2), invalid, "is -2");
@@ -543,6 +543,30 @@ TEST(Engine, RefusesWhatItCannotServe) {
 }
 
 /// Requests, cancellations and statistics from several threads.
+TEST(Engine, PromptsMayShareARequest) {
+  auto engine = makeEngine();
+  Request request = requestFor({}, 6);
+  request.sampling.temperature = 2;
+  request.allowedTokens = {1, 4, 5, 9, 13, 22, 30, 41};
+  request.badWords = {{4}};
+  const auto common = std::make_shared<const Request>(request);
+  const std::vector<Tokens> prompts = {{1, 2, 3}, {9, 8}};
+  for (size_t i = 0; i < prompts.size(); ++i) {
+    Collector shared, own;
+    auto id =
+        engine->submit(common, prompts[i], /*seed=*/7 + i, shared.callback());
+    ASSERT_TRUE(id) << id.status().message();
+    EXPECT_EQ(shared.result(*id).tokens.size(), 6u);
+    request.prompt = prompts[i];
+    request.sampling.seed = 7 + i;
+    auto other = engine->submit(request, own.callback());
+    ASSERT_TRUE(other) << other.status().message();
+    EXPECT_EQ(shared.result(*id).tokens, own.result(*other).tokens);
+  }
+  EXPECT_FALSE(engine->submit(nullptr, {1}, 0, [](const RequestUpdate &) {}));
+  EXPECT_FALSE(engine->submit(common, {}, 0, [](const RequestUpdate &) {}));
+}
+
 TEST(Engine, IsSafeFromManyThreads) {
   auto engine = makeEngine(/*kvBlocks=*/14);
   std::vector<std::thread> clients;

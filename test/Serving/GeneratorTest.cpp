@@ -151,7 +151,7 @@ TEST(Generator, EndsWithTheContext) {
   prompt.assign(41, 4);
   result = generate(*e, prompt);
   ASSERT_FALSE(result);
-  EXPECT_EQ(result.status().code(), StatusCode::OutOfRange);
+  EXPECT_EQ(result.status().code(), StatusCode::ContextLengthExceeded);
   EXPECT_EQ(result.status().cause(),
             "the prompt has 41 tokens; the context is 40");
 }

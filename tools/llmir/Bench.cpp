@@ -413,6 +413,7 @@ void cli::addBenchCommand(CommandLine &line) {
       "ui.perfetto.dev, and a summary to standard error",
       "FILE");
   addBenchServeCommand(line, command);
+  addBenchStepsCommand(line, command);
   line.onRun(command, withModel(options->model.model, [options] {
                return BenchCommand(*options)();
              }));

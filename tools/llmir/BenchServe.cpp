@@ -13,6 +13,7 @@
 
 #include "Command.h"
 #include "Console.h"
+#include "SimulatedServer.h"
 
 #include "llmir/LoadGenerator/LoadReport.h"
 #include "llmir/LoadGenerator/LoadRun.h"
@@ -39,6 +40,7 @@ struct BenchServeOptions {
   std::optional<double> temperature;
   std::string extraBody;
   int64_t requestTimeout = 0, readyTimeout = 0;
+  std::string stepTable; ///< If not empty, the server is simulated.
   // What it is asked.
   std::string dataset = "random", datasetPath, promptForm = "auto";
   int64_t numPrompts = 100, numWarmups = 0, vocabulary = 0;
@@ -80,7 +82,9 @@ private:
   Expected<std::vector<Conversation>> conversations(int64_t count,
                                                     uint64_t seed) const;
   Status warmUp();
+  Expected<Load> measuredLoad() const;
   Expected<LoadResult> measure();
+  Outcome simulate();
   Status report(const LoadResult &result) const;
   LoadSettings settings() const;
 
@@ -252,7 +256,7 @@ Status BenchServe::warmUp() {
 // The measurement
 //===----------------------------------------------------------------------===//
 
-Expected<LoadResult> BenchServe::measure() {
+Expected<Load> BenchServe::measuredLoad() const {
   auto prompts = conversations(options.numPrompts, options.seed);
   if (!prompts)
     return prompts.takeStatus();
@@ -261,6 +265,13 @@ Expected<LoadResult> BenchServe::measure() {
   load.arrivals = arrivalTimes(options.numPrompts, options.requestRate,
                                options.burstiness, options.seed);
   load.maxConcurrency = options.maxConcurrency;
+  return load;
+}
+
+Expected<LoadResult> BenchServe::measure() {
+  Expected<Load> load = measuredLoad();
+  if (!load)
+    return load.takeStatus();
   const auto all = static_cast<double>(numRequests());
   const Stopwatch watch;
   double shown = 0;
@@ -272,9 +283,37 @@ Expected<LoadResult> BenchServe::measure() {
                    " requests",
                static_cast<double>(done) / all);
   };
-  Expected<LoadResult> result = runLoad(*client, target, load, progress);
+  Expected<LoadResult> result = runLoad(*client, target, *load, progress);
   bar.hide();
   return result;
+}
+
+/// The same load for the scheduler with measured times of steps.
+Outcome BenchServe::simulate() {
+  if (isMultiTurn() || options.dataset == "custom")
+    return Outcome::usage("--simulate takes random prompts of one turn",
+                          "use --dataset-name random or prefix_repetition");
+  Expected<StepTable> table = StepTable::read(options.stepTable);
+  if (!table)
+    return Outcome::ofFlags(table.takeStatus());
+  target.model = table->model;
+  ids.resize(static_cast<size_t>(table->vocabulary));
+  std::iota(ids.begin(), ids.end(), 0);
+  Expected<Load> load = measuredLoad();
+  if (!load)
+    return load.takeStatus();
+  Expected<SimulationResult> result = simulateLoad(*load, *table);
+  if (!result)
+    return result.takeStatus();
+  const auto steps = static_cast<double>(std::max<int64_t>(result->steps, 1));
+  note("simulated " + std::to_string(result->steps) + " steps of " +
+       formatNumber(1000 * result->stepSeconds / steps, 2) +
+       " ms with at most " + std::to_string(result->mostSequences) +
+       " sequences; the scheduler took " +
+       formatNumber(1e6 * result->planSeconds / steps, 1) + " us for each, " +
+       formatNumber(100 * result->planSeconds / result->stepSeconds, 2) +
+       " % of them");
+  return report(result->load);
 }
 
 LoadSettings BenchServe::settings() const {
@@ -319,6 +358,8 @@ Status BenchServe::report(const LoadResult &result) const {
 Outcome BenchServe::operator()() {
   if (Outcome flags = readFlags(); !flags.status)
     return flags;
+  if (!options.stepTable.empty())
+    return simulate();
   LLMIR_RETURN_IF_ERROR(getReady());
   LLMIR_RETURN_IF_ERROR(findTokens());
   LLMIR_RETURN_IF_ERROR(warmUp());
@@ -351,6 +392,10 @@ static void addServerOptions(CLI::App &command, BenchServeOptions &options) {
   addOption(command, "--ready-timeout", options.readyTimeout,
             "seconds to wait until the server is ready (default: 0)")
       ->check(CLI::Range(0, 86400));
+  addOption(command, "--simulate", options.stepTable,
+            "simulate a server instead, whose steps take the times of this "
+            "file, which `llmir bench steps` writes",
+            "FILE");
   addOption(command, "--request-timeout", options.requestTimeout,
             "seconds after which a request has failed; 0, the default: never")
       ->check(CLI::Range(0, 31536000));

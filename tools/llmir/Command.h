@@ -167,8 +167,9 @@ void addDoctorCommand(CommandLine &line);
 void addPerplexityCommand(CommandLine &line);
 void addChatCommand(CommandLine &line);
 void addBenchCommand(CommandLine &line);
-/// Adds `serve` to the command `bench`.
+/// Add `serve` and `steps` to the command `bench`.
 void addBenchServeCommand(CommandLine &line, CLI::App &bench);
+void addBenchStepsCommand(CommandLine &line, CLI::App &bench);
 void addCacheCommand(CommandLine &line);
 
 } // namespace llmir::cli

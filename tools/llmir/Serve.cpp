@@ -18,8 +18,11 @@
 #include "llmir/Server/LogLine.h"
 #include "llmir/Support/Text.h"
 
+#include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
+#include <new>
 
 using namespace llmir;
 using namespace llmir::cli;
@@ -73,6 +76,32 @@ private:
 
 } // namespace
 
+namespace {
+/// Memory that is given back when there is no other. The request that wants
+/// much then fails, and what is small, such as what destructors of JSON
+/// allocate, which must not fail, succeeds.
+class MemoryReserve {
+public:
+  static void use() {
+    fill();
+    std::set_new_handler([] {
+      void *memory = reserve.exchange(nullptr);
+      if (!memory)
+        throw std::bad_alloc();
+      std::free(memory);
+    });
+  }
+  /// After a request; it may have been used.
+  static void fill() {
+    if (!reserve)
+      std::free(reserve.exchange(std::malloc(size_t(16) << 20)));
+  }
+
+private:
+  static inline std::atomic<void *> reserve{nullptr};
+};
+} // namespace
+
 HttpServerOptions Serve::httpOptions() const {
   HttpServerOptions http = options.http;
   http.maxBodyBytes = static_cast<size_t>(options.maxBodyMiB) << 20;
@@ -84,6 +113,7 @@ HttpServerOptions Serve::httpOptions() const {
   http.writeTimeout = std::chrono::seconds(options.writeTimeout);
   http.pingInterval = std::chrono::seconds(options.streamPing);
   http.log = [format = format](const HttpLogEntry &entry) {
+    MemoryReserve::fill();
     write(logLine(entry, format, std::time(nullptr)));
   };
   return http;
@@ -179,6 +209,7 @@ Outcome Serve::operator()() {
   if (Status flags = validateSamplingParams(options.sampling.params({}));
       !flags)
     return Outcome::usage(flags.cause(), flags.advice());
+  MemoryReserve::use();
   Expected<std::unique_ptr<HttpServer>> started =
       HttpServer::start(httpOptions(), api.routes());
   if (!started)

@@ -16,6 +16,7 @@
 #include "llmir/Server/HttpExchange.h"
 #include "llmir/Support/Json.h"
 
+#include <functional>
 #include <string>
 
 namespace llmir {
@@ -42,6 +43,10 @@ void answerJson(HttpExchange &exchange, const Json &value, int status = 200);
 void answerError(HttpExchange &exchange, const ApiError &error,
                  HttpHeaders headers = {});
 void answerError(HttpExchange &exchange, const Status &failure);
+
+/// Calls `body`, which answers the request now or later. If it throws, the
+/// answer is an error. Does not throw.
+void answerSafely(HttpExchange &exchange, const std::function<void()> &body);
 
 } // namespace llmir
 

@@ -55,7 +55,7 @@ public:
 
   virtual const HttpRequest &request() const = 0;
 
-  /// Answers as a whole.
+  /// Answers as a whole. An answer that has begun is abandoned instead.
   virtual void answer(int status, std::string_view contentType,
                       std::string body, HttpHeaders headers = {}) = 0;
 
@@ -69,6 +69,10 @@ public:
   /// before the end of the answer. It must not block.
   virtual void whenGone(std::function<void()> callback) = 0;
   virtual bool isGone() const = 0;
+
+  /// Closes the connection soon: for answers that cannot be completed. Does not
+  /// throw.
+  virtual void abandon() = 0;
 
   /// Adds to the log's entry.
   virtual void note(std::string name, std::string value) = 0;

@@ -42,9 +42,11 @@ public:
   int64_t maxTokens() const;
 
   /// The embeddings, of unit length, of texts as token ids: [texts][size()].
-  /// Fails with InvalidArgument (a text without tokens), OutOfRange (a text
+  /// Fails with InvalidArgument (a text without tokens), ContextLengthExceeded
+  /// (a text
   /// longer than maxTokens(), naming both lengths and the number of the text
-  /// from 0; a token outside the vocabulary), or as Executor::step does.
+  /// from 0), OutOfRange (a token outside the vocabulary), or as Executor::step
+  /// does.
   Expected<std::vector<float>> embed(Span<const std::vector<int32_t>> texts);
 
 private:

@@ -121,7 +121,8 @@ struct StepRecord {
   int64_t tokens = 0, sequences = 0;
 };
 
-/// Called by the engine's thread; must not block.
+/// Called by the engine's thread; must not block. If it throws, for lack of
+/// memory for example, the continuation ends with FinishReason::Error.
 using RequestCallback = std::function<void(const RequestUpdate &)>;
 
 struct EngineOptions {
@@ -166,13 +167,21 @@ public:
   Engine &operator=(const Engine &) = delete;
 
   /// Adds a request. `callback` is called for each continuation until its
-  /// finish reason has been reported. Fails with InvalidArgument or OutOfRange
-  /// for requests that cannot be served, and with ResourceExhausted while too
-  /// many wait or after drain().
+  /// finish reason has been reported. Fails with InvalidArgument or
+  /// ContextLengthExceeded for requests that cannot be served, and with
+  /// ResourceExhausted while too many wait or after drain().
   Expected<RequestId> submit(Request request, RequestCallback callback);
 
-  /// Whether submit() would accept the request if none waited.
-  Status check(const Request &request) const;
+  /// The same for one of several prompts that share all else but the seed:
+  /// `prompt` and `seed` replace those of the request, whose allowed tokens
+  /// must ascend.
+  Expected<RequestId> submit(std::shared_ptr<const Request> common,
+                             std::vector<int32_t> prompt, uint64_t seed,
+                             RequestCallback callback);
+
+  /// Whether submit() would accept this prompt, instead of that of the request,
+  /// if none waited.
+  Status check(const Request &request, Span<const int32_t> prompt) const;
   /// False after drain() and cancelAll().
   bool acceptsRequests() const;
 

@@ -99,8 +99,8 @@ private:
 };
 
 /// Generates in a temporary sequence. Fails with InvalidArgument (empty prompt,
-/// invalid parameters), OutOfRange (prompt longer than the context, naming both
-/// lengths; token outside the vocabulary), or as Executor::step does.
+/// invalid parameters), ContextLengthExceeded (naming both lengths), OutOfRange
+/// (token outside the vocabulary), or as Executor::step does.
 Expected<GenerateResult> generate(Executor &executor,
                                   Span<const int32_t> prompt,
                                   const GenerateOptions &options = {});

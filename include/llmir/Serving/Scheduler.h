@@ -36,6 +36,10 @@
 
 namespace llmir {
 
+/// Only this many waiting sequences are offered to the scheduler, because each
+/// one's prefix is looked up in every step; no more can start in one step.
+constexpr size_t mostWaitingCandidates = 16;
+
 /// A sequence as the scheduler sees it.
 struct SchedulableSequence {
   int64_t priority = 0; ///< Lower values are served first.

@@ -28,15 +28,16 @@ namespace llmir {
 /// The kind of failure; statusCodeName gives stable names for programs.
 enum class StatusCode {
   Ok,
-  InvalidArgument,    ///< A flag or parameter is wrong.
-  NotFound,           ///< A file, tensor or key is missing.
-  InvalidFile,        ///< A file's content breaks its format.
-  Unsupported,        ///< Well-formed, but not something LLMIR can do.
-  OutOfRange,         ///< A limit was exceeded (context length, budget).
-  ResourceExhausted,  ///< Out of memory, disk space or KV blocks.
-  IncompatibleTarget, ///< An artifact for another CPU or version.
-  IoError,            ///< The operating system reported an error.
-  Internal,           ///< A bug in LLMIR.
+  InvalidArgument,       ///< A flag or parameter is wrong.
+  NotFound,              ///< A file, tensor or key is missing.
+  InvalidFile,           ///< A file's content breaks its format.
+  Unsupported,           ///< Well-formed, but not something LLMIR can do.
+  OutOfRange,            ///< A limit was exceeded (a budget, a size).
+  ContextLengthExceeded, ///< A prompt is longer than the context.
+  ResourceExhausted,     ///< Out of memory, disk space or KV blocks.
+  IncompatibleTarget,    ///< An artifact for another CPU or version.
+  IoError,               ///< The operating system reported an error.
+  Internal,              ///< A bug in LLMIR.
 };
 
 /// The code's stable name, for example "invalid_file".

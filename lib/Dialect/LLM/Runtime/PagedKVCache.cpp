@@ -248,13 +248,15 @@ PagedKVCache::Sequence *PagedKVCache::find(SequenceId sequence) {
 }
 
 PagedKVCache::Sequence &PagedKVCache::addSequence(SequenceId sequence) {
-  Sequence &added = sequences[sequence];
+  Sequence added; // If memory is short, there is no sequence.
   // So that steps do not allocate.
   added.table.reserve(
       static_cast<size_t>(std::min(blocksPerSequence(), manager.numBlocks())));
   added.layerLengths.assign(static_cast<size_t>(layers), 0);
-  added.stateSlot = takeStateSlot();
-  return added;
+  Sequence &stored =
+      sequences.emplace(sequence, std::move(added)).first->second;
+  stored.stateSlot = takeStateSlot();
+  return stored;
 }
 
 void PagedKVCache::release(Sequence &sequence) {
