@@ -144,6 +144,7 @@ Status Executor::State::prepare(Span<const uint8_t> weightBytes,
   cacheOptions.numBlocks = size->blocks;
   cacheOptions.guardPages = options.guardPages;
   cacheOptions.keepsPrefixes = options.keepsPrefixes;
+  cacheOptions.keepsLast = options.keepsLast;
   cacheOptions.valueDim = info.valuesInKeys;
   cacheOptions.valuesInKeys = info.valuesInKeys > 0;
   Expected<StateGeometry> states = chooseStates(info, options);

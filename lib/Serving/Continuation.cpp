@@ -13,6 +13,22 @@
 
 namespace llmir {
 
+const char *finishReasonName(FinishReason reason) {
+  switch (reason) {
+  case FinishReason::Stop:
+    return "stop";
+  case FinishReason::Length:
+    return "length";
+  case FinishReason::Cancelled:
+    return "cancelled";
+  case FinishReason::Timeout:
+    return "timeout";
+  case FinishReason::Error:
+    return "error";
+  }
+  return "unknown";
+}
+
 static SamplingParams samplingOf(const Request &request, int64_t index) {
   SamplingParams params = request.sampling;
   params.seed += static_cast<uint64_t>(index);
@@ -66,14 +82,18 @@ SchedulableSequence Continuation::schedulable(const PagedKVCache &cache) const {
 
 Status Continuation::takeLogits(int64_t position, Span<const float> logits,
                                 int64_t contextLength) {
-  if (hasNaN(logits))
+  const bool isNaN = hasNaN(logits);
+  if (isNaN && !request().acceptsNaN)
     return Status(StatusCode::Internal,
                   "the logits after token " + std::to_string(position + 1) +
                       " contain NaN",
                   "check the model with 'llmir perplexity'");
   const auto next = static_cast<size_t>(position) + 1;
-  if (next >= request().prompt.size())
+  if (next >= request().prompt.size()) {
+    if (isNaN && !firstNaN)
+      firstNaN = generatedTokens();
     return addToken(logits, contextLength);
+  }
   // Another thread may be adding a token now.
   promptLogprobs[next - 1] = computeLogprobs(logits, request().prompt[next],
                                              *request().promptLogprobs);
@@ -95,6 +115,10 @@ std::vector<int32_t> Continuation::forbiddenTokens() const {
 }
 
 Status Continuation::addToken(Span<const float> logits, int64_t contextLength) {
+  if (request().maxTokens == 0) {
+    end = FinishReason::Length;
+    return Status::ok();
+  }
   const bool mayEnd = generatedTokens() >= request().minTokens;
   const std::vector<int32_t> forbidden = forbiddenTokens();
   const std::vector<int32_t> &allowed = request().allowedTokens;
@@ -131,13 +155,14 @@ void Continuation::reportAs(int64_t index, int64_t newTokens,
   if (request().logprobs)
     update.logprobs = Span<const TokenLogprobs>(&lastLogprobs,
                                                 static_cast<size_t>(newTokens));
-  if (newTokens > 0) // They are complete before the first token.
+  if (newTokens > 0 || end) // They are complete before the first token.
     update.promptLogprobs = promptLogprobs;
   update.finishReason = reason;
   update.failure = failure;
   update.promptTokens = promptTokens();
   update.cachedTokens = cachedTokens.value_or(0);
   update.generatedTokens = generatedTokens();
+  update.firstNaN = firstNaN;
   update.startTime = startTime;
   accepted->callback(update);
   if (newTokens > 0)

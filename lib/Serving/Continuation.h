@@ -40,6 +40,9 @@ struct Continuation {
   }
   int64_t numTokens() const { return static_cast<int64_t>(tokens.size()); }
   int64_t generatedTokens() const { return numTokens() - promptTokens(); }
+  Span<const int32_t> computedTokens() const {
+    return Span<const int32_t>(tokens.data(), static_cast<size_t>(computed));
+  }
   /// Whether the request's other continuations are forks of this one, which are
   /// made when the prompt has been computed.
   bool leads() const { return index == 0 && request().count > 1 && !hasForked; }
@@ -56,7 +59,8 @@ struct Continuation {
   /// chosen and added; `end` is then why it is the last one, if it is.
   /// `contextLength` bounds the tokens in the cache. `promptLogprobs` has room
   /// for the result, so that several threads may take rows of one prompt. Fails
-  /// with Internal for NaN, and with InvalidArgument if no token is allowed.
+  /// with Internal for NaN that the request does not accept, and with
+  /// InvalidArgument if no token is allowed.
   Status takeLogits(int64_t position, Span<const float> logits,
                     int64_t contextLength);
 
@@ -84,6 +88,7 @@ struct Continuation {
   std::vector<int32_t> ends; ///< Tokens that end it; ascending.
   Sampler sampler;
   std::optional<FinishReason> end; ///< Set by takeLogits().
+  std::optional<int64_t> firstNaN; ///< See RequestUpdate.
   TokenLogprobs lastLogprobs;      ///< Of the last token, if requested.
   /// Of the prompt's tokens from the second on; until they have been reported.
   std::vector<TokenLogprobs> promptLogprobs;

@@ -97,23 +97,39 @@ void addLogprobs(const std::string &model, const Request &request,
   }
 }
 
+/// The tokens of one continuation, token by token, without an engine.
+TokenIds tokensAlone(Executor &executor, const Request &request,
+                     int64_t index) {
+  SamplingParams params = request.sampling;
+  params.seed += static_cast<uint64_t>(index);
+  Sampler sampler(params);
+  sampler.setPrompt(request.prompt);
+  TokenIds text = request.prompt;
+  const size_t end = text.size() + static_cast<size_t>(request.maxTokens);
+  EXPECT_TRUE(executor.cache().createSequence(0));
+  for (size_t next = 0; text.size() < end; ++next) {
+    SequenceStep part;
+    part.tokens = Span<const int32_t>(&text[next], 1);
+    auto logits = executor.step(Span<const SequenceStep>(&part, 1));
+    EXPECT_TRUE(logits) << logits.status().message();
+    if (!logits)
+      break;
+    if (next + 1 == text.size())
+      text.push_back(sampler.sample(logits->row(0)));
+  }
+  EXPECT_TRUE(executor.cache().freeSequence(0));
+  return TokenIds(text.begin() + static_cast<ptrdiff_t>(request.prompt.size()),
+                  text.end());
+}
+
 /// What each continuation is alone, without an engine.
 Continuations alone(const std::string &model, Executor &executor,
                     const std::vector<Request> &requests) {
   Continuations result;
   for (size_t i = 0; i < requests.size(); ++i)
     for (int64_t index = 0; index < requests[i].count; ++index) {
-      GenerateOptions options;
-      options.sampling = requests[i].sampling;
-      options.sampling.seed += static_cast<uint64_t>(index);
-      options.maxTokens = requests[i].maxTokens;
-      options.ignoreEos = true;
-      auto generated = generate(executor, requests[i].prompt, options);
-      EXPECT_TRUE(generated) << generated.status().message();
-      if (!generated)
-        continue;
       Answer &answer = result[{static_cast<RequestId>(i) + 1, index}];
-      answer.tokens = generated->ids;
+      answer.tokens = tokensAlone(executor, requests[i], index);
       addLogprobs(model, requests[i], index, answer);
     }
   return result;

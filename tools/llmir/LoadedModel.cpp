@@ -117,6 +117,7 @@ Expected<LoadedModel> cli::loadModel(const ResolvedModel &resolved,
     settings.keepsPrefixes = true;
     settings.kvBytes = bytesOfSharedCache(resolved.artifact->info(), request);
   }
+  settings.keepsLast = request.isConversation;
   auto created = Executor::create(resolved.artifact, settings);
   if (!created)
     return created.takeStatus();

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What `run` and `chat` share: a model that is ready to generate, and the flags
-// of its execution and of sampling.
+// What commands that answer share: a model that is ready, and the flags of its
+// execution and of sampling.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,6 +47,8 @@ struct ExecutionRequest {
   /// Many sequences share the cache: it gets a quarter of the memory, at most
   /// what 64 sequences need, and keeps prefixes.
   bool sharesCache = false;
+  /// The cache keeps the last sequence for the next one.
+  bool isConversation = false;
 };
 
 /// `otherwise`: the temperature of models without generation_config.json.

@@ -86,6 +86,7 @@ struct ExecutorOptions {
   int64_t sequences = 0;
   /// See PagedKVCacheOptions.
   bool keepsPrefixes = false;
+  bool keepsLast = false;
   /// Surround arena, logits and KV pool with unreadable pages. For tests.
   bool guardPages = false;
   /// Where the system describes its nodes; overridden by tests.

@@ -49,7 +49,8 @@ int64_t PagedKVCache::evict(int64_t count) {
 //===----------------------------------------------------------------------===//
 
 Status PagedKVCache::checkStateRoom(int64_t count) const {
-  return statePool.checkRoom(count - prefixes.numCheckpoints());
+  return statePool.checkRoom(count - prefixes.numCheckpoints() -
+                             last.has_value());
 }
 
 void PagedKVCache::dropOldestCheckpoint() {
@@ -59,7 +60,10 @@ void PagedKVCache::dropOldestCheckpoint() {
 }
 
 int32_t PagedKVCache::takeStateSlot() {
-  if (!statePool.isEmpty() && statePool.numFree() == 0)
+  const bool isFull = !statePool.isEmpty() && statePool.numFree() == 0;
+  if (isFull && last)
+    freeLast();
+  else if (isFull)
     dropOldestCheckpoint();
   return statePool.take();
 }
@@ -151,6 +155,8 @@ std::vector<int32_t> PagedKVCache::findPrefix(Span<const int32_t> tokens,
 Expected<int64_t> PagedKVCache::createSequence(SequenceId id,
                                                Span<const int32_t> tokens,
                                                uint64_t salt) {
+  if (isLastKept)
+    return continueLast(id, tokens, salt);
   // The sequence's slot may be that of the oldest checkpoint: not of this one,
   // unless it is the only one.
   std::vector<int32_t> blocks = findPrefix(tokens, salt);
@@ -176,8 +182,16 @@ Expected<int64_t> PagedKVCache::createSequence(SequenceId id,
 
 CachedPrefix PagedKVCache::lookUp(Span<const int32_t> tokens,
                                   uint64_t salt) const {
-  const std::vector<int32_t> blocks = findPrefix(tokens, salt);
   CachedPrefix prefix;
+  if (isLastKept) {
+    // Its blocks after the common ones will be free.
+    prefix.tokens = commonWithLast(tokens, salt);
+    for (int64_t i = 0; i * layout.blockSize < prefix.tokens; ++i)
+      prefix.idleBlocks +=
+          manager.refCount(last->sequence.table[static_cast<size_t>(i)]) == 1;
+    return prefix;
+  }
+  const std::vector<int32_t> blocks = findPrefix(tokens, salt);
   prefix.tokens = static_cast<int64_t>(blocks.size()) * layout.blockSize;
   for (int32_t block : blocks)
     prefix.idleBlocks += prefixes.isIdle(block);
@@ -205,8 +219,8 @@ CacheStatistics PagedKVCache::statistics() const {
   CacheStatistics result;
   result.numBlocks = manager.numBlocks();
   result.freeBlocks = manager.numFree();
-  result.idleBlocks = prefixes.numIdle();
-  result.usedBlocks = manager.numUsed() - prefixes.numIdle();
+  result.idleBlocks = numIdle();
+  result.usedBlocks = manager.numUsed() - numIdle();
   result.sequences = getNumSequences();
   result.checkpoints = prefixes.numCheckpoints();
   result.lookedUpTokens = lookedUpTokens;
@@ -224,6 +238,10 @@ std::vector<int32_t> PagedKVCache::blockUses() const {
     uses.push_back(prefixes.isIdle(block)
                        ? -1
                        : manager.refCount(block) - prefixes.contains(block));
+  if (last)
+    for (int32_t block : last->sequence.table)
+      if (int32_t &count = uses[static_cast<size_t>(block)]; --count == 0)
+        count = -1;
   return uses;
 }
 

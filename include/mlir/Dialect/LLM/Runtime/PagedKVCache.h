@@ -40,6 +40,7 @@
 #include "mlir/Dialect/LLM/Runtime/StatePool.h"
 
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -82,6 +83,9 @@ struct PagedKVCacheOptions {
   /// Keep blocks whose last sequence is freed, so that later sequences with the
   /// same first tokens can start with them (share()).
   bool keepsPrefixes = false;
+  /// Keep the sequence that ended last for the one that follows
+  /// (endSequence()). Not together with keepsPrefixes.
+  bool keepsLast = false;
   /// Surround each layer with unreadable pages, so that stray accesses fault.
   /// For tests.
   bool guardPages = false;
@@ -103,7 +107,7 @@ struct CacheStatistics {
 
 /// What a new sequence would share.
 struct CachedPrefix {
-  int64_t tokens = 0;     ///< A multiple of the block size.
+  int64_t tokens = 0;
   int64_t idleBlocks = 0; ///< Blocks of the prefix that no sequence uses.
 };
 
@@ -273,8 +277,9 @@ public:
 
   /// Creates a sequence with the longest offered prefix of `tokens`, without
   /// copying keys and values. Returns its number of tokens, a multiple of the
-  /// block size. Since logits are results of computing a token, callers leave
-  /// out the last one. Fails as createSequence(id).
+  /// block size unless the cache keeps the last sequence. Since logits are
+  /// results of computing a token, callers leave out the last one. Fails as
+  /// createSequence(id).
   ::llmir::Expected<int64_t> createSequence(SequenceId sequence,
                                             ::llmir::Span<const int32_t> tokens,
                                             uint64_t salt = 0);
@@ -283,9 +288,35 @@ public:
   CachedPrefix lookUp(::llmir::Span<const int32_t> tokens,
                       uint64_t salt = 0) const;
 
-  /// Frees up to `count` idle blocks, the least recently used ones first;
-  /// returns how many. Other functions do so when they need blocks.
+  /// Frees up to `count` idle blocks of prefixes, the least recently used ones
+  /// first; returns how many. Other functions do so when they need blocks.
   int64_t evict(int64_t count);
+
+  bool keepsPrefixes() const { return prefixes.isEnabled(); }
+
+  //===--------------------------------------------------------------------===//
+  // The last sequence, for caches with PagedKVCacheOptions::keepsLast
+  //===--------------------------------------------------------------------===//
+
+  /// Removes a sequence, as freeSequence() does. If the cache keeps the last
+  /// one, it is kept in the place of an earlier one, without an id: the next
+  /// call of createSequence() that has tokens and the same salt continues it
+  /// after the tokens that both have in common, and frees the rest. If layers
+  /// keep a state, which cannot go back, these must be all of its tokens. Its
+  /// blocks are idle; it is freed when they, or the slot of its state, are
+  /// needed. `tokens` are its tokens from the first on; what it has after them
+  /// is removed, and those that it does not have are ignored.
+  ///
+  /// Fails with InvalidArgument if the sequence does not exist.
+  ::llmir::Status endSequence(SequenceId sequence,
+                              ::llmir::Span<const int32_t> tokens,
+                              uint64_t salt = 0);
+
+  bool keepsLast() const { return isLastKept; }
+
+  //===--------------------------------------------------------------------===//
+  // What the blocks are used for
+  //===--------------------------------------------------------------------===//
 
   CacheStatistics statistics() const;
 
@@ -294,9 +325,7 @@ public:
   std::vector<int32_t> blockUses() const;
 
   /// Blocks for new tokens: free ones, and idle ones that would be evicted.
-  int64_t numAvailable() const {
-    return manager.numFree() + prefixes.numIdle();
-  }
+  int64_t numAvailable() const { return manager.numFree() + numIdle(); }
 
   /// Blocks that become available if the sequence is freed: those that no other
   /// sequence uses.
@@ -376,6 +405,12 @@ private:
     uint64_t lastListed = 0; ///< Stamp used to detect duplicates in a list.
     int32_t stateSlot = -1;  ///< In the pool of states, if there is one.
   };
+  /// What endSequence() keeps.
+  struct LastSequence {
+    Sequence sequence;
+    std::vector<int32_t> tokens; ///< All that it has; at least one.
+    uint64_t salt = 0;
+  };
 
   ::llmir::Status checkSharedPrefixes() const;
   ::llmir::Status checkOwners(std::vector<int32_t> owners) const;
@@ -400,6 +435,17 @@ private:
   void addOwner(int32_t block);
   void removeOwner(int32_t block);
   void evictOldest();
+  /// Blocks of no sequence that has an id.
+  int64_t numIdle() const {
+    return prefixes.numIdle() + (last ? numBlocksOfLast() : 0);
+  }
+  int64_t numBlocksOfLast() const;
+  void freeLast();
+  int64_t commonWithLast(::llmir::Span<const int32_t> tokens,
+                         uint64_t salt) const;
+  ::llmir::Expected<int64_t> continueLast(SequenceId sequence,
+                                          ::llmir::Span<const int32_t> tokens,
+                                          uint64_t salt);
   ::llmir::Status checkStateRoom(int64_t count) const;
   int32_t takeStateSlot();
   void dropOldestCheckpoint();
@@ -451,6 +497,8 @@ private:
   int64_t lookedUpTokens = 0, foundTokens = 0;
   int64_t evictedBlocks = 0, copiedBlocks = 0;
   std::unordered_map<SequenceId, Sequence> sequences;
+  bool isLastKept = false;
+  std::optional<LastSequence> last;
 };
 
 } // namespace mlir::llm::runtime
