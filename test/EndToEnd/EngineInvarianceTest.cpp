@@ -16,7 +16,7 @@
 
 #include "BatchRunner.h"
 
-#include "llmir/Serving/Engine.h"
+#include "llmir/Serving/Generator.h"
 
 #include <condition_variable>
 #include <map>
@@ -39,11 +39,13 @@ template <typename T> void append(std::vector<T> &all, Span<const T> more) {
 
 class EngineInvariance : public BatchTest {
 protected:
-  std::unique_ptr<Executor> open(int64_t blocks, bool keepsPrefixes) {
+  std::unique_ptr<Executor> open(int64_t blocks, bool keepsPrefixes,
+                                 bool keepsLast = false) {
     ExecutorOptions options;
     options.threads = std::get<1>(GetParam());
     options.kvBlocks = blocks;
     options.keepsPrefixes = keepsPrefixes;
+    options.keepsLast = keepsLast;
     options.guardPages = true;
     return openExecutor(std::get<0>(GetParam()), options);
   }
@@ -186,6 +188,48 @@ TEST_P(EngineInvariance, GivesTheTokensOfARequestAlone) {
   EXPECT_EQ(counts.cache.usedBlocks, 0);
   EXPECT_GT(counts.cache.foundTokens, 0);
   EXPECT_GT(counts.preemptions, 0);
+}
+
+/// Turns of a conversation, whose sequence is kept: only what a turn adds is
+/// computed, and the tokens are those of the whole text alone.
+TEST_P(EngineInvariance, ContinuesAConversation) {
+  std::unique_ptr<Executor> large = open(/*blocks=*/8, /*keepsPrefixes=*/false);
+  std::unique_ptr<Executor> kept = open(
+      /*blocks=*/8, /*keepsPrefixes=*/false, /*keepsLast=*/true);
+  ASSERT_TRUE(large && kept);
+  const bool canGoBack = kept->info().stateLayers == 0;
+  const int64_t vocabulary = kept->info().vocabSize;
+  auto engine = Engine::create(std::move(kept));
+  ASSERT_TRUE(engine) << engine.status().message();
+  constexpr int64_t turns = 4, answer = 4;
+  const int64_t longest =
+      std::min((*engine)->contextLength(), 2 * (*engine)->info().kvBlockSize);
+  const int64_t question = longest / (turns + 1) - answer;
+  ASSERT_GT(question, 0);
+  TokenIds text;
+  int64_t known = 0; // Tokens in the cache.
+  for (int64_t turn = 0; turn <= turns; ++turn) {
+    SCOPED_TRACE("turn " + std::to_string(turn));
+    if (turn == turns) { // What was said before is changed.
+      const size_t half = text.size() / 2;
+      text[half] = static_cast<int32_t>((text[half] + 1) % vocabulary);
+      known = canGoBack ? static_cast<int64_t>(half) : 0;
+    }
+    for (int64_t t = 0; t < question; ++t)
+      text.push_back(static_cast<int32_t>((t * t + 5 * turn) % vocabulary));
+    Request request;
+    request.prompt = text;
+    request.maxTokens = answer;
+    request.ignoreEos = true;
+    request.sampling.temperature = turn % 2 ? 1.2 : 0;
+    request.sampling.seed = static_cast<uint64_t>(turn);
+    auto result = generate(**engine, request);
+    ASSERT_TRUE(result) << result.status().message();
+    EXPECT_EQ(result->ids, tokensAlone(*large, request, 0));
+    EXPECT_EQ(result->cachedTokens, known);
+    text = joined(text, result->ids);
+    known = static_cast<int64_t>(text.size()) - 1;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Decoders, EngineInvariance,
