@@ -80,8 +80,9 @@ typedef struct LLMIREngineOptions {
   /// Requests that wait, and tokens of their prompts; 0 = 1024, and 1048576.
   int64_t max_waiting_requests;
   int64_t max_waiting_tokens;
-  /// Tokens of prompts in a step that also generates some; 0 = no limit.
-  int64_t prompt_tokens_beside_decoding;
+  /// How many times as long as without prompts a step may take that generates
+  /// tokens, from 1; 0 = 1.75. INFINITY: no limit.
+  double most_slowdown;
 } LLMIREngineOptions;
 
 LLMIR_ENGINE_EXPORTED void llmirEngineInitOptions(LLMIREngineOptions *options);

@@ -130,7 +130,10 @@ createEngine(const char *artifact, const LLMIREngineOptions &options) {
     serving.maxWaitingRequests = options.max_waiting_requests;
   if (options.max_waiting_tokens != 0)
     serving.maxWaitingTokens = options.max_waiting_tokens;
-  serving.promptTokensBesideDecoding = options.prompt_tokens_beside_decoding;
+  if (std::isinf(options.most_slowdown) && options.most_slowdown > 0)
+    serving.mostSlowdown = 0;
+  else if (options.most_slowdown != 0)
+    serving.mostSlowdown = options.most_slowdown;
   return Engine::create(std::move(*executor), serving);
 }
 

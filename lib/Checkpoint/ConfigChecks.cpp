@@ -200,6 +200,26 @@ static Status checkRope(const ModelConfig &config,
   return Status::ok();
 }
 
+Status completeGenerationDefaults(
+    GenerationDefaults &defaults,
+    const std::function<Status(const char *name, const char *expected)>
+        &failure) {
+  // NaN is in no range.
+  auto isIn = [](double value, double least, double most) {
+    return value >= least && value <= most;
+  };
+  if (!isIn(defaults.repetitionPenalty, 1e-6, 1e6))
+    return failure("repetition_penalty", "a number from 1e-6 to 1e6");
+  if (!isIn(defaults.temperature, 0, 1e6))
+    return failure("temperature", "a number from 0 to 1e6");
+  if (!isIn(defaults.topP, 0, 1) || defaults.topP == 0)
+    return failure("top_p", "a number above 0, at most 1");
+  if (!isIn(defaults.minP, 0, 1))
+    return failure("min_p", "a number from 0 to 1");
+  defaults.topK = std::max<int64_t>(defaults.topK, 0);
+  return Status::ok();
+}
+
 Status completeAndCheck(ModelConfig &config, const ConfigFieldNames &names,
                         const FieldFailure &failure) {
   LLMIR_RETURN_IF_ERROR(checkHeads(config, names, failure));

@@ -48,6 +48,14 @@ using FieldFailure = std::function<Status(StatusCode, const std::string &field,
 Status completeAndCheck(ModelConfig &config, const ConfigFieldNames &names,
                         const FieldFailure &failure);
 
+/// Checks the ranges of sampling parameters, and replaces a topK of -1 (all) by
+/// 0. `failure`: a Status for a field of generation_config.json and what its
+/// value should be.
+Status completeGenerationDefaults(
+    GenerationDefaults &defaults,
+    const std::function<Status(const char *name, const char *expected)>
+        &failure);
+
 /// What both formats specify about latent attention, besides
 /// ModelConfig::latent.
 struct LatentSizes {

@@ -467,6 +467,7 @@ Expected<ModelConfig> GGUFConfig::read() {
   LLMIR_RETURN_IF_ERROR(check());
   LLMIR_RETURN_IF_ERROR(readVocabulary());
   LLMIR_RETURN_IF_ERROR(readTokens());
+  LLMIR_RETURN_IF_ERROR(readSampling());
   LLMIR_RETURN_IF_ERROR(readPooling());
   readTensorTraits();
   return std::move(config);

@@ -56,6 +56,7 @@ private:
   Status readExperts();
   Status readExpertGroups();
   Status readExpertWeights();
+  Status readSampling();
   Status readPooling();
   Status readRecurrentHeads();
   Status readAttentionInterval();

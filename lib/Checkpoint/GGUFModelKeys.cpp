@@ -44,6 +44,7 @@ private:
   void addLatents();
   void addScales();
   Status addWindow();
+  Status addChunks();
   Status addRope();
   double latentMagnitude() const;
   void addExperts();
@@ -157,6 +158,35 @@ Status ModelKeys::addWindow() {
   return Status::ok();
 }
 
+/// Llama 4: every fourth layer attends to all tokens, without rotation, and
+/// every n-th has experts. llama.cpp has no key for the size of chunks, which
+/// is 8192 in its models.
+Status ModelKeys::addChunks() {
+  int64_t chunk = 0;
+  for (int64_t i = 0; i < config.numLayers; ++i) {
+    const LayerAttention layer = config.attentionOf(i);
+    const bool isWhole = i % 4 == 3;
+    if ((layer.rotation == LayerAttention::None) != isWhole ||
+        (isWhole && layer.window > 0))
+      return unsupported("layer " + std::to_string(i) +
+                         " is rotated unlike in other models");
+    chunk = std::max(chunk, layer.window);
+  }
+  // Without chunks, the context has the size of one.
+  setCount("attention.chunk_size", chunk > 0 ? chunk : config.contextLength);
+  if (config.normalizesRotated != (config.experts.count != 128))
+    return unsupported("the norms of queries and keys");
+  const std::vector<bool> &sparse = config.experts.layers;
+  const auto first = std::find(sparse.begin(), sparse.end(), true);
+  const int64_t step = sparse.empty() ? 1 : first - sparse.begin() + 1;
+  for (size_t i = 0; i < sparse.size(); ++i)
+    if (sparse[i] != ((static_cast<int64_t>(i) + 1) % step == 0))
+      return unsupported("layer " + std::to_string(i) +
+                         " has experts unlike in other models");
+  setCount("interleave_moe_layer_step", step);
+  return Status::ok();
+}
+
 /// YaRN's mscale_all_dim, of which config.attentionScale has the square of the
 /// magnitude, or 0.
 double ModelKeys::latentMagnitude() const {
@@ -231,7 +261,8 @@ void ModelKeys::addExperts() {
   const auto dense =
       std::find(experts.layers.begin(), experts.layers.end(), true) -
       experts.layers.begin();
-  if (!experts.layers.empty() && (dense > 0 || isDescribed))
+  if (!experts.layers.empty() && (dense > 0 || isDescribed) &&
+      config.architecture != "llama4")
     setCount("leading_dense_block_count", dense);
   if (isDescribed ||
       experts.normalizes != family.has(FamilyTraits::NormalizesExperts)) {
@@ -314,18 +345,6 @@ void ModelKeys::addGemma4Layers() {
 }
 
 Status ModelKeys::add() {
-  const char *unwritten = nullptr;
-  // Converters reorder these; see RecurrentConfig::interleavesHeads.
-  if ((config.architecture == "qwen35" || config.architecture == "qwen35moe") &&
-      config.recurrent.keyHeads != config.recurrent.valueHeads)
-    unwritten = "whose layers have more value heads than key heads";
-  else if (config.architecture == "llama4")
-    unwritten = "whose windows are chunks";
-  if (unwritten)
-    return Status(StatusCode::Unsupported,
-                  "conversion of " + config.architecture + " models, " +
-                      unwritten + ", is not supported",
-                  "run the model from its directory");
   addSizes();
   if (!config.learnedPositions)
     LLMIR_RETURN_IF_ERROR(addRope());
@@ -336,6 +355,8 @@ Status ModelKeys::add() {
     addGemma4Layers();
   if (!config.recurrent.layers.empty())
     LLMIR_RETURN_IF_ERROR(addStates());
+  if (config.architecture == "llama4")
+    return addChunks();
   // These are rotated in all layers or in none, for which there is a key.
   if (config.architecture == "granitehybrid")
     return Status::ok();

@@ -204,18 +204,10 @@ Status HuggingFaceConfig::readGeneration(const JsonReader &generation) {
   LLMIR_ASSIGN_OR_RETURN(defaults.minP, generation.numberOr("min_p", 0.0));
   LLMIR_ASSIGN_OR_RETURN(defaults.repetitionPenalty,
                          generation.numberOr("repetition_penalty", 1.0));
-  if (defaults.repetitionPenalty < 1e-6 || defaults.repetitionPenalty > 1e6)
-    return generation.unexpected("repetition_penalty",
-                                 "a number from 1e-6 to 1e6");
-  if (defaults.temperature < 0 || defaults.temperature > 1e6)
-    return generation.unexpected("temperature", "a number from 0 to 1e6");
-  if (defaults.topP <= 0 || defaults.topP > 1)
-    return generation.unexpected("top_p", "a number above 0, at most 1");
-  if (defaults.minP < 0 || defaults.minP > 1)
-    return generation.unexpected("min_p", "a number from 0 to 1");
-  if (defaults.topK < 0)
-    defaults.topK = 0;
-  return Status::ok();
+  return completeGenerationDefaults(
+      defaults, [&](const char *name, const char *expected) {
+        return generation.unexpected(name, expected);
+      });
 }
 
 Status HuggingFaceConfig::check() {

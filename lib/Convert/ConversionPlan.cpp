@@ -170,6 +170,7 @@ Status ConversionPlan::addTemplates() {
 
 Status ConversionPlan::addFolderKeys(const ConvertOptions &options) {
   LLMIR_RETURN_IF_ERROR(addModelKeys(checkpoint.config(), keys));
+  addSamplingKeys(checkpoint.config().generation, keys);
   LLMIR_RETURN_IF_ERROR(addTokenizer(options));
   return addTemplates();
 }

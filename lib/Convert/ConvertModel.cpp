@@ -34,6 +34,8 @@ public:
         rowBytes(*tensorRowBytes(tensor.out.format, columns)) {
     constexpr int64_t elements = int64_t(1) << 22; // 16 MiB of f32.
     batch = std::max<int64_t>(elements / std::max<int64_t>(columns, 1), 1);
+    if (ordersRows())
+      batch = tensor.out.rows();
     values.reserve(
         static_cast<size_t>(std::min(batch, tensor.out.rows()) * columns));
   }
@@ -66,6 +68,11 @@ private:
     }
     return value;
   }
+  bool ordersRows() const {
+    const GGUFTensorSource::HeadOrder &heads = tensor.source.heads;
+    return heads.keyHeads > 0 && !heads.isOfColumns;
+  }
+  void orderHeads();
   Status encode();
   const float *weightsOf(int64_t row) const;
 
@@ -89,9 +96,36 @@ const float *TensorWriter::weightsOf(int64_t row) const {
   return tensor.weights.data() + matrix * columns;
 }
 
+/// Moves `heads` value heads of `size` elements, which follow those of the same
+/// key head, to where GGUF has them.
+static void orderHeads(float *values, int64_t heads, int64_t keyHeads,
+                       int64_t size) {
+  const std::vector<float> old(values, values + heads * size);
+  const int64_t ofEach = heads / keyHeads;
+  for (int64_t head = 0; head < heads; ++head) {
+    const int64_t to = head % ofEach * keyHeads + head / ofEach;
+    std::copy_n(old.begin() + head * size, size, values + to * size);
+  }
+}
+
+/// Rows are ordered when all of them are there.
+void TensorWriter::orderHeads() {
+  const GGUFTensorSource::HeadOrder &order = tensor.source.heads;
+  const int64_t rows = static_cast<int64_t>(values.size()) / columns;
+  if (ordersRows())
+    return ::orderHeads(values.data() + order.first * columns,
+                        (rows - order.first) / order.size, order.keyHeads,
+                        order.size * columns);
+  for (int64_t row = 0; row < rows; ++row)
+    ::orderHeads(values.data() + row * columns, columns / order.size,
+                 order.keyHeads, order.size);
+}
+
 Status TensorWriter::encode() {
   const int64_t rows =
       columns > 0 ? static_cast<int64_t>(values.size()) / columns : 0;
+  if (tensor.source.heads.keyHeads > 0 && rows > 0)
+    orderHeads();
   encoded.resize(static_cast<size_t>(rows * rowBytes));
   std::atomic<int64_t> wrong{-1};
   const bool isDone = parallelFor(0, rows, 16, [&](int64_t row) {

@@ -61,6 +61,7 @@ private:
                 const ::mllm::ir::ParameterBinding &binding);
   Status append(Tensor &tensor, std::vector<GGUFTensorSource> &list) const;
   void describe(GGUFTensorSource &source) const;
+  void orderHeads(GGUFTensorSource &source) const;
   static bool isStoredAlike(const Tensor &tensor);
   static Status appendToStack(const Part &part, const std::string &name,
                               std::vector<StoredParameter> &parts);
@@ -167,6 +168,31 @@ bool RecordedParameters::isStoredAlike(const Tensor &tensor) {
   return rows == tensor.shape[0];
 }
 
+/// See GGUFTensorSource::HeadOrder.
+void RecordedParameters::orderHeads(GGUFTensorSource &source) const {
+  const ModelConfig &config = checkpoint.config();
+  const RecurrentConfig &recurrent = config.recurrent;
+  if ((config.architecture != "qwen35" && config.architecture != "qwen35moe") ||
+      recurrent.keyHeads == recurrent.valueHeads)
+    return;
+  const int64_t keyRows = 2 * recurrent.keyHeads * recurrent.keyDim;
+  auto isOneOf = [&](std::initializer_list<std::string_view> ends) {
+    return std::any_of(ends.begin(), ends.end(), [&](std::string_view end) {
+      return endsWith(source.name, end);
+    });
+  };
+  GGUFTensorSource::HeadOrder &heads = source.heads;
+  if (isOneOf({".attn_qkv.weight", ".ssm_conv1d.weight"}))
+    heads = {recurrent.keyHeads, keyRows, recurrent.valueDim, false};
+  else if (isOneOf({".attn_gate.weight"}))
+    heads = {recurrent.keyHeads, 0, recurrent.valueDim, false};
+  else if (isOneOf({".ssm_alpha.weight", ".ssm_beta.weight", ".ssm_a",
+                    ".ssm_dt.bias"}))
+    heads = {recurrent.keyHeads, 0, 1, source.shape.size() == 1};
+  else if (isOneOf({".ssm_out.weight"}))
+    heads = {recurrent.keyHeads, 0, recurrent.valueDim, true};
+}
+
 /// The form and the values as llama.cpp's converters write them.
 void RecordedParameters::describe(GGUFTensorSource &source) const {
   const ModelConfig &config = checkpoint.config();
@@ -226,6 +252,7 @@ Status RecordedParameters::append(Tensor &tensor,
                       std::to_string(source.shape[ofRows]) +
                       " rows, of which the model has " + std::to_string(rows));
   describe(source);
+  orderHeads(source);
   list.push_back(std::move(source));
   return Status::ok();
 }

@@ -105,7 +105,8 @@ static Expected<KVSize> chooseKVSize(const ArtifactInfo &info,
     }
   }
   if (size.blocks == 0)
-    size.blocks = (size.contextLength - 1) / info.kvBlockSize + 1;
+    size.blocks =
+        (size.contextLength - 1) / info.kvBlockSize + 1 + options.keepsPrefixes;
   return size;
 }
 
@@ -144,7 +145,6 @@ Status Executor::State::prepare(Span<const uint8_t> weightBytes,
   cacheOptions.numBlocks = size->blocks;
   cacheOptions.guardPages = options.guardPages;
   cacheOptions.keepsPrefixes = options.keepsPrefixes;
-  cacheOptions.keepsLast = options.keepsLast;
   cacheOptions.valueDim = info.valuesInKeys;
   cacheOptions.valuesInKeys = info.valuesInKeys > 0;
   Expected<StateGeometry> states = chooseStates(info, options);

@@ -76,8 +76,25 @@ SchedulableSequence Continuation::schedulable(const PagedKVCache &cache) const {
       Span<const int32_t>(tokens.data(), static_cast<size_t>(firstRow())),
       request().salt);
   result.computed = prefix.tokens;
-  result.idleBlocks = prefix.idleBlocks;
+  result.prefixBlocks = prefix.newBlocks;
   return result;
+}
+
+int64_t Continuation::sharedTokensWith(const Continuation &other,
+                                       const PagedKVCache &cache) const {
+  if (!cache.keepsPrefixes() || request().salt != other.request().salt)
+    return 0;
+  const auto most = std::min(firstRow(), other.numTokens());
+  const int64_t same =
+      std::mismatch(tokens.begin(), tokens.begin() + most, other.tokens.begin())
+          .first -
+      tokens.begin();
+  const int64_t size = cache.getBlockSize();
+  if (cache.states().isEmpty())
+    return same / size * size;
+  // The states are kept where the other one's last full block ends.
+  const int64_t end = (other.numTokens() - 1) / size * size;
+  return end <= same ? end : 0;
 }
 
 Status Continuation::takeLogits(int64_t position, Span<const float> logits,

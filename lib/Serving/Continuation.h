@@ -40,15 +40,17 @@ struct Continuation {
   }
   int64_t numTokens() const { return static_cast<int64_t>(tokens.size()); }
   int64_t generatedTokens() const { return numTokens() - promptTokens(); }
-  Span<const int32_t> computedTokens() const {
-    return Span<const int32_t>(tokens.data(), static_cast<size_t>(computed));
-  }
   /// Whether the request's other continuations are forks of this one, which are
   /// made when the prompt has been computed.
   bool leads() const { return index == 0 && request().count > 1 && !hasForked; }
 
   /// As the scheduler sees it. `cache` has its prefix or its blocks.
   SchedulableSequence schedulable(const PagedKVCache &cache) const;
+
+  /// Tokens with which this could start, if it does not run, when the other one
+  /// has computed all of its own that are known.
+  int64_t sharedTokensWith(const Continuation &other,
+                           const PagedKVCache &cache) const;
 
   /// The first token whose logits are needed: the last one, or one of the
   /// prompt whose successor has no log probability yet.

@@ -9,6 +9,7 @@
 #include "llmir/Serving/Engine.h"
 #include "Continuation.h"
 #include "RequestChecks.h"
+#include "llmir/Serving/PromptBudget.h"
 #include "llmir/Serving/Scheduler.h"
 
 #include <algorithm>
@@ -23,6 +24,7 @@ namespace llmir {
 
 using Clock = std::chrono::steady_clock;
 using ContinuationPtr = std::unique_ptr<Continuation>;
+using mlir::llm::runtime::SharedBlocks;
 
 /// Only this many waiting sequences are offered to the scheduler, because each
 /// one's prefix is looked up in every step; no more can start in one step.
@@ -76,6 +78,7 @@ struct Engine::State {
   std::vector<ContinuationPtr> continuations;
   SequenceId nextSequence = 1;
   EngineStatistics counts;
+  PromptBudget promptBudget;
   pthread_t thread{};
 
   Status startThread();
@@ -88,12 +91,16 @@ struct Engine::State {
   void removeFinished();
   void release(Continuation &continuation);
   std::vector<Continuation *> candidates() const;
+  int64_t findAwaited(const std::vector<Continuation *> &known, size_t index,
+                      int64_t computed) const;
+  int64_t promptTokensBesideDecoding() const;
   void runNextStep();
   void start(Continuation &continuation);
   int64_t wholeBlocksFirst(const Continuation &continuation,
                            int64_t count) const;
   void compute(const std::vector<std::pair<Continuation *, int64_t>> &parts);
   void share(Continuation &continuation);
+  void offer(const Continuation &continuation, SharedBlocks blocks);
   void addRow(Continuation &continuation, int64_t position,
               Span<const float> logits, std::vector<LogitsRow> &taken);
   void takeLogits(std::vector<LogitsRow> &taken);
@@ -108,19 +115,17 @@ struct Engine::State {
 
 Engine::State::State(std::unique_ptr<Executor> given,
                      const EngineOptions &options)
-    : executor(std::move(given)), options(options) {
+    : executor(std::move(given)), options(options),
+      promptBudget(options.mostSlowdown) {
   const PagedKVCache &cache = executor->cache();
   limits.tokensPerStep = executor->tokenBudget();
   limits.logitRows = executor->maxLogitRows();
   limits.blockSize = cache.getBlockSize();
-  limits.promptTokensBesideDecoding = options.promptTokensBesideDecoding;
   limits.runningSequences =
       std::min(executor->maxLogitRows(), executor->tokenBudget());
   if (!cache.states().isEmpty())
     limits.runningSequences =
         std::min(limits.runningSequences, cache.states().geometry().slots);
-  if (cache.keepsLast())
-    limits.runningSequences = 1;
   if (options.maxRunning > 0)
     limits.runningSequences =
         std::min(limits.runningSequences, options.maxRunning);
@@ -163,11 +168,13 @@ Engine::create(std::unique_ptr<Executor> executor,
         "maxWaitingRequests is " + std::to_string(options.maxWaitingRequests) +
             ", maxWaitingTokens is " + std::to_string(options.maxWaitingTokens),
         "give positive numbers");
-  if (options.maxRunning < 0 || options.promptTokensBesideDecoding < 0)
-    return refuseRequest("maxRunning is " + std::to_string(options.maxRunning) +
-                             ", promptTokensBesideDecoding is " +
-                             std::to_string(options.promptTokensBesideDecoding),
-                         "give numbers from 0");
+  if (options.maxRunning < 0)
+    return refuseRequest("maxRunning is " + std::to_string(options.maxRunning),
+                         "give a number from 0");
+  if (options.mostSlowdown != 0 && !(options.mostSlowdown >= 1))
+    return refuseRequest("mostSlowdown is " +
+                             std::to_string(options.mostSlowdown),
+                         "give a number from 1, or 0 for no limit");
   auto state = std::make_unique<State>(std::move(executor), options);
   state->publishedUses = state->executor->cache().blockUses();
   LLMIR_RETURN_IF_ERROR(state->startThread());
@@ -346,8 +353,11 @@ void Engine::State::publish() {
 //===----------------------------------------------------------------------===//
 
 void Engine::State::release(Continuation &continuation) {
-  if (continuation.isRunning) // It exists, so this succeeds.
+  if (continuation.isRunning) {
+    offer(continuation, SharedBlocks::All);
+    // It exists, so this succeeds.
     (void)executor->cache().freeSequence(continuation.sequence);
+  }
   continuation.isRunning = false;
   continuation.computed = continuation.sharedTokens = 0;
 }
@@ -358,11 +368,7 @@ void Engine::State::finish(Continuation &continuation, FinishReason reason,
                            int64_t newTokens, const Status &failure) {
   if (!continuation.cachedTokens)
     leaveQueue(continuation);
-  if (continuation.isRunning) // It exists, so this succeeds.
-    (void)executor->cache().endSequence(continuation.sequence,
-                                        continuation.computedTokens(),
-                                        continuation.request().salt);
-  continuation.isRunning = false;
+  release(continuation);
   continuation.hasFinished = true;
   ++counts.finished;
   const int64_t neverForked =
@@ -431,13 +437,48 @@ std::vector<Continuation *> Engine::State::candidates() const {
   return running;
 }
 
+/// The continuation, if any, that comes before known[index] and computes a
+/// longer prefix than the one that it would start with now.
+int64_t Engine::State::findAwaited(const std::vector<Continuation *> &known,
+                                   size_t index, int64_t computed) const {
+  const PagedKVCache &cache = executor->cache();
+  const Continuation &waiting = *known[index];
+  for (size_t i = 0; i < index; ++i) {
+    const Continuation &other = *known[i];
+    if (other.numTokens() - other.computed <= 1 || // It decodes.
+        other.request().priority > waiting.request().priority)
+      continue;
+    const int64_t shared = waiting.sharedTokensWith(other, cache);
+    if (shared > std::max(other.computed, computed))
+      return static_cast<int64_t>(i);
+  }
+  return -1;
+}
+
+int64_t Engine::State::promptTokensBesideDecoding() const {
+  int64_t decoding = 0;
+  for (const ContinuationPtr &each : continuations)
+    decoding += each->isRunning && each->numTokens() - each->computed == 1;
+  if (options.mostSlowdown == 0 || decoding == 0)
+    return 0;
+  return promptBudget.tokens(
+      decoding, static_cast<int64_t>(continuations.size()) - decoding);
+}
+
 void Engine::State::runNextStep() {
   const PagedKVCache &cache = executor->cache();
   const std::vector<Continuation *> known = candidates();
   std::vector<SchedulableSequence> schedulable;
-  for (const Continuation *continuation : known)
-    schedulable.push_back(continuation->schedulable(cache));
-  const StepPlan plan = planStep(schedulable, limits, cache.numAvailable());
+  for (const Continuation *continuation : known) {
+    SchedulableSequence sequence = continuation->schedulable(cache);
+    if (!continuation->isRunning)
+      sequence.awaits = findAwaited(known, schedulable.size(),
+                                    /*computed=*/sequence.computed);
+    schedulable.push_back(sequence);
+  }
+  SchedulerLimits now = limits;
+  now.promptTokensBesideDecoding = promptTokensBesideDecoding();
+  const StepPlan plan = planStep(schedulable, now, cache.numAvailable());
   auto at = [&](int64_t index) -> Continuation & {
     return *known[static_cast<size_t>(index)];
   };
@@ -501,11 +542,12 @@ int64_t Engine::State::wholeBlocksFirst(const Continuation &continuation,
 void Engine::State::compute(
     const std::vector<std::pair<Continuation *, int64_t>> &parts) {
   std::vector<SequenceStep> batch;
-  int64_t numTokens = 0;
+  int64_t numTokens = 0, decoding = 0;
   std::vector<std::vector<int32_t>> rows;
   rows.reserve(parts.size());
   for (const auto &[continuation, count] : parts) {
     numTokens += count;
+    decoding += continuation->numTokens() - continuation->computed == 1;
     SequenceStep step;
     step.sequence = continuation->sequence;
     step.tokens = Span<const int32_t>(continuation->tokens.data() +
@@ -522,12 +564,13 @@ void Engine::State::compute(
   }
   const Clock::time_point begin = Clock::now();
   Expected<StepLogits> logits = executor->step(batch);
+  const double milliseconds =
+      std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
   ++counts.steps;
+  promptBudget.add(decoding, numTokens - decoding, milliseconds);
   if (options.onStep)
     options.onStep(
-        {std::chrono::duration<double, std::milli>(Clock::now() - begin)
-             .count(),
-         numTokens, static_cast<int64_t>(batch.size())});
+        {milliseconds, numTokens, static_cast<int64_t>(batch.size())});
   std::vector<LogitsRow> taken;
   int64_t row = 0;
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -595,10 +638,17 @@ void Engine::State::share(Continuation &continuation) {
   if (whole == continuation.sharedTokens)
     return;
   continuation.sharedTokens = whole;
+  offer(continuation, SharedBlocks::Full);
+}
+
+void Engine::State::offer(const Continuation &continuation,
+                          SharedBlocks blocks) {
   // Fails only if the cache keeps no prefixes.
-  (void)executor->cache().share(continuation.sequence,
-                                continuation.computedTokens(),
-                                continuation.request().salt);
+  (void)executor->cache().share(
+      continuation.sequence,
+      Span<const int32_t>(continuation.tokens.data(),
+                          static_cast<size_t>(continuation.computed)),
+      continuation.request().salt, blocks);
 }
 
 /// Creates the other continuations of a request whose prompt has been computed;

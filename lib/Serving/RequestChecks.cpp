@@ -37,7 +37,7 @@ static Status checkPrompt(Span<const int32_t> prompt,
                 "the prompt has " + std::to_string(prompt.size()) +
                     " tokens; the context is " +
                     std::to_string(limits.contextLength),
-                "shorten the prompt, or use a larger context (--ctx)");
+                "shorten the prompt, or use a larger context");
 }
 
 static Status checkLimits(const Request &request, int64_t vocabulary) {

@@ -53,6 +53,7 @@ private:
   void schedule(size_t place, int64_t tokens);
   void continueRunning(bool decoding);
   void reservePrompts();
+  bool awaitsPrefix(const SchedulableSequence &sequence) const;
   void startWaiting();
 
   Span<const SchedulableSequence> sequences;
@@ -148,14 +149,23 @@ void Planner::reservePrompts() {
                    blocksFor(at(running[place]).computed);
 }
 
+bool Planner::awaitsPrefix(const SchedulableSequence &sequence) const {
+  return sequence.awaits >= 0 &&
+         (at(sequence.awaits).isRunning ||
+          std::count(result.started.begin(), result.started.end(),
+                     sequence.awaits) != 0);
+}
+
 /// A sequence starts only if all its tokens have room, and each running one has
 /// another block to grow into: otherwise it would be preempted soon.
 void Planner::startWaiting() {
   auto numRunning = static_cast<int64_t>(running.size());
   for (int64_t index : waiting) {
     const SchedulableSequence &sequence = at(index);
+    if (awaitsPrefix(sequence))
+      continue;
     const int64_t needed = blocksFor(sequence.tokens) -
-                           blocksFor(sequence.computed) + sequence.idleBlocks;
+                           blocksFor(sequence.computed) + sequence.prefixBlocks;
     if (needed + numRunning > available) {
       if (numRunning == 0)
         result.tooLarge.push_back(index);

@@ -208,6 +208,31 @@ TEST_F(GGUFTest, OpensAsACheckpoint) {
   EXPECT_EQ(moved.find("output_norm.weight")->bytes.size(), 256u);
 }
 
+TEST_F(GGUFTest, ReadsSamplingParameters) {
+  GGUFImage image = tinyGGUF();
+  auto model = open(image);
+  ASSERT_TRUE(model) << model.status().message();
+  EXPECT_FALSE(model->config().generation.doSample);
+  image.set("general.sampling.penalty_repeat", 1.25f);
+  model = open(image);
+  ASSERT_TRUE(model) << model.status().message();
+  EXPECT_FALSE(model->config().generation.doSample);
+  EXPECT_EQ(model->config().generation.repetitionPenalty, 1.25);
+  image.set("general.sampling.temp", 0.5f);
+  image.set("general.sampling.top_k", int32_t(20));
+  image.set("general.sampling.top_p", 0.75f);
+  image.set("general.sampling.min_p", 0.125f);
+  image.set("general.sampling.mirostat", int32_t(0)); // Is ignored.
+  model = open(image);
+  ASSERT_TRUE(model) << model.status().message();
+  const GenerationDefaults &defaults = model->config().generation;
+  EXPECT_TRUE(defaults.doSample);
+  EXPECT_EQ(defaults.temperature, 0.5);
+  EXPECT_EQ(defaults.topK, 20);
+  EXPECT_EQ(defaults.topP, 0.75);
+  EXPECT_EQ(defaults.minP, 0.125);
+}
+
 TEST_F(GGUFTest, ReadsVariants) {
   GGUFImage image = tinyGGUF();
   image.set("llama.rope.scaling.type", std::string("linear"));

@@ -96,9 +96,9 @@ TEST(EngineDecoding, ReportsLogprobsOfOneRequest) {
 /// Whatever the model computes beside them, and though requests are preempted
 /// and find prefixes.
 TEST(EngineDecoding, ReportsTheSameLogprobsInAnyCompany) {
-  for (int64_t besideDecoding : {0, 3}) {
+  for (double slowdown : {0.0, 1.0}) {
     EngineOptions options;
-    options.promptTokensBesideDecoding = besideDecoding;
+    options.mostSlowdown = slowdown;
     auto engine = makeColored(/*kvBlocks=*/11, options);
     Collector collector;
     std::mt19937 random(4);

@@ -227,7 +227,34 @@ TEST(Engine, ComputesACommonPrefixOnce) {
   turn.push_back(3);
   turn.push_back(4);
   auto fourth = engine->submit(requestFor(turn, 2), collector.callback());
-  EXPECT_EQ(collector.result(*fourth).cachedTokens, 20);
+  // All of them but the last one, which was not computed.
+  EXPECT_EQ(collector.result(*fourth).cachedTokens, 22);
+  EXPECT_EQ(collector.result(*fourth).tokens, continuation(turn, 2));
+}
+
+TEST(Engine, ComputesACommonPrefixOnceThoughRequestsComeTogether) {
+  Collector collector;
+  gate.close();
+  auto engine = makeEngine(40, {}, withoutEnds(), gatedStep);
+  const RequestId other =
+      *engine->submit(requestFor({1}, 2), collector.callback());
+  gate.waitUntilReached();
+  std::vector<std::pair<RequestId, Tokens>> sent;
+  for (int32_t last : {7, 8, 9}) {
+    Tokens prompt(21, 6);
+    prompt.back() = last;
+    sent.push_back(
+        {*engine->submit(requestFor(prompt, 2), collector.callback()), prompt});
+  }
+  gate.open();
+  for (const auto &[id, prompt] : sent)
+    EXPECT_EQ(collector.result(id).tokens, continuation(prompt, 2));
+  collector.result(other);
+  engine->drain();
+  EXPECT_EQ(collector.result(sent[0].first).cachedTokens, 0);
+  EXPECT_EQ(collector.result(sent[1].first).cachedTokens, 20);
+  EXPECT_EQ(collector.result(sent[2].first).cachedTokens, 20);
+  EXPECT_EQ(engine->statistics().promptTokens, 1 + 21 + 1 + 1);
 }
 
 TEST(Engine, ServesPrioritiesFirst) {
@@ -495,6 +522,15 @@ TEST(Engine, RefusesWhatItCannotServe) {
           .status()
           .code(),
       invalid);
+  for (double slowdown : {0.5, -1.0, double(NAN)}) {
+    options = {};
+    options.mostSlowdown = slowdown;
+    EXPECT_EQ(
+        Engine::create(makeExecutor(withoutEnds(), 4, handwrittenStep), options)
+            .status()
+            .code(),
+        invalid);
+  }
   request.sampling.repetitionPenalty = 0;
   refuses(request, invalid, "repetition penalty");
   request.sampling = {};

@@ -21,13 +21,14 @@ using namespace llmir;
 using namespace llmir::test;
 
 namespace {
-/// An engine as `llmir run` has it, or as `llmir chat` (keepsLast).
-std::unique_ptr<Engine> open(bool keepsLast = false,
+/// An engine as `llmir run` has it, or as `llmir chat` (keepsPrefixes).
+std::unique_ptr<Engine> open(bool keepsPrefixes = false,
                              LLMIRStepFunction step = handwrittenStep,
                              const ArtifactInfo &info = withoutEnds()) {
   ExecutorOptions options;
   options.threads = 2;
-  options.keepsLast = keepsLast;
+  options.sequences = info.stateLayers > 0 ? 2 : 0;
+  options.keepsPrefixes = keepsPrefixes;
   auto executor =
       Executor::create(info, step, handwrittenWeightBytes(), options);
   EXPECT_TRUE(executor) << executor.status().message();
@@ -47,6 +48,31 @@ void countedStep(const LLMIRStepContext *ctx, int64_t worker, int64_t workers) {
   if (worker == 0)
     ++stepsBegun;
   handwrittenStep(ctx, worker, workers);
+}
+
+/// The same logits as those of the handwritten step, from sums that a layer
+/// keeps as its state.
+void stepWithStates(const LLMIRStepContext *ctx, int64_t worker,
+                    int64_t workers) {
+  handwrittenStep(ctx, worker, workers);
+  ctx->runtime->barrier(ctx, worker);
+  if (worker != 0)
+    return;
+  const ArtifactInfo info = sampleInfo();
+  int64_t row = 0;
+  for (int64_t s = 0; s < ctx->num_sequences; ++s) {
+    auto *sum = reinterpret_cast<int64_t *>(
+        ctx->state_pool + ctx->state_slots[s] * ctx->state_slot_stride);
+    for (int64_t t = ctx->query_offsets[s]; t < ctx->query_offsets[s + 1];
+         ++t) {
+      *sum += int64_t(ctx->token_ids[t]) * (ctx->positions[t] + 1);
+      if (row == ctx->num_logit_rows || ctx->logit_rows[row] != t)
+        continue;
+      float *logits = ctx->logits + row++ * info.logitsRowStride;
+      std::fill(logits, logits + info.vocabSize, 0.0f);
+      logits[*sum * 3 % info.vocabSize] = 1;
+    }
+  }
 }
 
 /// The first two steps compute finite values, later ones NaN.
@@ -83,7 +109,7 @@ TEST(Generator, ContinuesGreedily) {
 /// A prompt in steps of the token budget.
 TEST(Generator, TakesLongPrompts) {
   stepsBegun = 0;
-  auto engine = open(/*keepsLast=*/false, countedStep);
+  auto engine = open(/*keepsPrefixes=*/false, countedStep);
   Tokens prompt;
   for (int32_t i = 0; i < 35; ++i) // Above the token budget of 32.
     prompt.push_back(i * 7 % 50);
@@ -95,7 +121,7 @@ TEST(Generator, TakesLongPrompts) {
 
 TEST(Generator, ComputesOnlyThePrompt) {
   stepsBegun = 0;
-  auto engine = open(/*keepsLast=*/true, countedStep);
+  auto engine = open(/*keepsPrefixes=*/true, countedStep);
   Request request = requestFor(Tokens(33, 4), 0);
   request.promptLogprobs = 1;
   size_t logprobs = 0;
@@ -119,7 +145,7 @@ TEST(Generator, ComputesOnlyThePrompt) {
 TEST(Generator, SaysFromWhereLogitsAreNaN) {
   EXPECT_FALSE(hasNaN(std::vector<float>{0, 1, -INFINITY, INFINITY}));
   EXPECT_TRUE(hasNaN(std::vector<float>{0, 1, std::nanf("")}));
-  auto engine = open(/*keepsLast=*/false, stepWithNaN);
+  auto engine = open(/*keepsPrefixes=*/false, stepWithNaN);
   Request request = requestFor({5, 9, 11}, 2);
   request.acceptsNaN = true;
   stepsBegun = 0;
@@ -144,7 +170,7 @@ TEST(Generator, StopsAtAnEndToken) {
   const auto end = std::find(all.begin(), all.end(), all[3]) + 1;
   ArtifactInfo info = sampleInfo();
   info.eosTokens = {49999, all[3]};
-  auto engine = open(/*keepsLast=*/false, handwrittenStep, info);
+  auto engine = open(/*keepsPrefixes=*/false, handwrittenStep, info);
   Request request = requestFor(prompt, 8);
   auto result = generate(*engine, request);
   ASSERT_TRUE(result) << result.status().message();
@@ -172,7 +198,7 @@ TEST(Generator, EndsWithTheContext) {
   EXPECT_EQ(result.status().code(), StatusCode::OutOfRange);
   EXPECT_EQ(result.status().message(),
             "the prompt has 41 tokens; the context is 40; shorten the prompt, "
-            "or use a larger context (--ctx)");
+            "or use a larger context");
 }
 
 TEST(Generator, MayBeCancelled) {
@@ -210,8 +236,7 @@ TEST(Generator, RefusesBadRequests) {
 }
 
 TEST(Conversation, ComputesOnlyWhatDiffers) {
-  auto engine = open(/*keepsLast=*/true);
-  EXPECT_EQ(engine->maxRunning(), 1);
+  auto engine = open(/*keepsPrefixes=*/true);
   auto answer = [&](const Tokens &prompt) {
     auto result = generate(*engine, requestFor(prompt, 4));
     EXPECT_TRUE(result) << result.status().message();
@@ -237,9 +262,10 @@ TEST(Conversation, ComputesOnlyWhatDiffers) {
   expectAllAvailable(*engine);
 }
 
-/// The pool has room for one sequence of the whole context.
+/// The pool has room for one sequence of the whole context, and for the block
+/// from which its start is copied.
 TEST(Conversation, HasTheWholeContext) {
-  auto engine = open(/*keepsLast=*/true);
+  auto engine = open(/*keepsPrefixes=*/true);
   const Tokens full(40, 4), other(40, 5);
   for (const Tokens &prompt : {full, full, other, full}) {
     auto result = generate(*engine, requestFor(prompt, -1));
@@ -249,7 +275,7 @@ TEST(Conversation, HasTheWholeContext) {
 }
 
 TEST(Conversation, CanBeCancelledAndContinued) {
-  auto engine = open(/*keepsLast=*/true);
+  auto engine = open(/*keepsPrefixes=*/true);
   int steps = 0;
   Request request = requestFor(Tokens(35, 4), 3); // Two steps for the prompt.
   request.isCancelled = [&] { return ++steps > 1; };
@@ -265,7 +291,7 @@ TEST(Conversation, CanBeCancelledAndContinued) {
 }
 
 TEST(Conversation, StaysConsistentAfterFailures) {
-  auto engine = open(/*keepsLast=*/true, stepWithNaN);
+  auto engine = open(/*keepsPrefixes=*/true, stepWithNaN);
   const Tokens prompt = {5, 9, 11};
   stepsBegun = 0;
   EXPECT_FALSE(generate(*engine, requestFor(prompt, 5)));
@@ -277,20 +303,32 @@ TEST(Conversation, StaysConsistentAfterFailures) {
   EXPECT_EQ(result->cachedTokens, 2);
 }
 
-/// Several requests at once take turns.
-TEST(Conversation, ServesOneAfterTheOther) {
-  auto engine = open(/*keepsLast=*/true);
-  Collector collector;
-  std::vector<std::pair<RequestId, Tokens>> sent;
-  for (int32_t i = 0; i < 20; ++i) {
-    const Tokens prompt = {5, 9, i % 3, i};
-    auto id = engine->submit(requestFor(prompt, 6), collector.callback());
-    ASSERT_TRUE(id) << id.status().message();
-    sent.push_back({*id, prompt});
+/// States are kept where a turn ended, so that the next one can only continue
+/// there.
+TEST(Conversation, ContinuesFromStates) {
+  ArtifactInfo info = withoutEnds();
+  info.stateLayers = 1;
+  info.stateRecordBytes = 64;
+  auto engine = open(/*keepsPrefixes=*/true, stepWithStates, info);
+  Tokens text = {5, 9, 11};
+  for (int64_t turn = 0, known = 0; turn < 5; ++turn) {
+    SCOPED_TRACE("turn " + std::to_string(turn));
+    auto result = generate(*engine, requestFor(text, 4));
+    ASSERT_TRUE(result) << result.status().message();
+    EXPECT_EQ(result->ids, continuation(text, 4));
+    EXPECT_EQ(result->cachedTokens, known);
+    text = joined(text, result->ids);
+    known = static_cast<int64_t>(text.size()) - 1;
+    text.push_back(static_cast<int32_t>(turn));
   }
-  for (const auto &[id, prompt] : sent)
-    EXPECT_EQ(collector.result(id).tokens, continuation(prompt, 6));
-  EXPECT_EQ(collector.result(sent.back().first).cachedTokens, 2);
+  text[9] += 1; // What was said before is changed.
+  for (int round = 0; round < 2; ++round) {
+    auto result = generate(*engine, requestFor(text, 4));
+    ASSERT_TRUE(result) << result.status().message();
+    EXPECT_EQ(result->ids, continuation(text, 4));
+    EXPECT_EQ(result->cachedTokens, 0);
+  }
   engine->drain();
   expectAllAvailable(*engine);
+  EXPECT_TRUE(engine->executor().cache().checkInvariants());
 }

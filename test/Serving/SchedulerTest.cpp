@@ -113,8 +113,25 @@ TEST(Scheduler, StartsOnlyWhatFits) {
   std::vector<SchedulableSequence> cached = sequences;
   cached[1].computed = 8;
   EXPECT_EQ(planStep(cached, someLimits(), 2).started, (Indices{1}));
-  cached[1].idleBlocks = 2;
+  cached[1].prefixBlocks = 2;
   EXPECT_TRUE(planStep(cached, someLimits(), 2).started.empty());
+}
+
+TEST(Scheduler, WaitsForPrefixes) {
+  SchedulerLimits limits = someLimits();
+  limits.tokensPerStep = 64;
+  // The second one starts with the tokens that the first one computes.
+  std::vector<SchedulableSequence> sequences = {running(1, 14, 4),
+                                                waiting(2, 20), waiting(3, 9)};
+  sequences[1].awaits = 0;
+  StepPlan plan = planStep(sequences, limits, 100);
+  EXPECT_EQ(plan.started, (Indices{2}));
+  EXPECT_EQ(partsOf(plan), (Parts{{0, 10}, {2, 9}}));
+  // What does not run is not awaited, unless it starts now.
+  sequences[0] = waiting(1, 14);
+  EXPECT_EQ(planStep(sequences, limits, 100).started, (Indices{0, 2}));
+  sequences[0].priority = 1;
+  EXPECT_EQ(planStep(sequences, limits, 100).started, (Indices{1, 2, 0}));
 }
 
 TEST(Scheduler, KeepsItsPromiseToStartedPrompts) {

@@ -118,7 +118,7 @@ Status Batch::load() {
   if (!resolved)
     return resolved.takeStatus();
   ExecutionRequest execution = options.execution;
-  execution.sharesCache = true;
+  execution.cacheUse = CacheUse::ManyTexts;
   Expected<LoadedModel> loaded =
       loadModel(*resolved, options.model.level, execution);
   if (!loaded)
@@ -132,6 +132,7 @@ Status Batch::load() {
   EngineOptions limits; // `outstanding` is bounded instead.
   limits.maxWaitingRequests = mostOutstanding;
   limits.maxWaitingTokens = std::numeric_limits<int64_t>::max();
+  limits.mostSlowdown = 0; // Nobody waits for single tokens.
   auto created = Engine::create(std::move(loaded->executor), limits);
   if (!created)
     return created.takeStatus();
@@ -354,6 +355,7 @@ void cli::addBatchCommand(CommandLine &line) {
       ->check(atLeast(1));
   addSamplingOptions(command, options->sampling);
   addExecutionOptions(command, options->execution);
+  addSharedCacheOption(command, options->execution);
   addTemplateOptions(command, options->chatTemplate);
   line.onRun(command, withModel(options->model.model,
                                 [options] { return Batch(*options)(); }));

@@ -357,7 +357,7 @@ Status Chat::open() {
   if (!resolved)
     return resolved.takeStatus();
   ExecutionRequest execution = options.execution;
-  execution.isConversation = true;
+  execution.cacheUse = CacheUse::Turns;
   LLMIR_ASSIGN_OR_RETURN(model,
                          loadModel(*resolved, options.model.level, execution));
   if (!model.tokenizer)

@@ -62,9 +62,20 @@ void cli::addExecutionOptions(CLI::App &command, ExecutionRequest &request) {
   addPlacementOptions(command, request.placement);
 }
 
-/// Bytes of a cache for many sequences.
+void cli::addSharedCacheOption(CLI::App &command, ExecutionRequest &request) {
+  addOption(command, "--kv-memory", request.sharedCacheGB,
+            "size of the KV cache in GB (default: a quarter of the memory, at "
+            "most what 64 sequences need)",
+            "GB")
+      ->check(CLI::Range(0.0, 1e6));
+}
+
+/// Bytes of a cache for many texts.
 static int64_t bytesOfSharedCache(const ArtifactInfo &info,
                                   const ExecutionRequest &request) {
+  if (request.sharedCacheGB > 0)
+    return std::max<int64_t>(static_cast<int64_t>(request.sharedCacheGB * 1e9),
+                             1);
   constexpr int64_t sequences = 64;
   const int64_t tokens =
       std::min(request.context > 0 ? request.context : info.contextLength,
@@ -113,11 +124,11 @@ Expected<LoadedModel> cli::loadModel(const ResolvedModel &resolved,
   settings.threads = request.threads;
   request.placement.apply(settings);
   settings.contextLength = request.context;
-  if (request.sharesCache) {
-    settings.keepsPrefixes = true;
+  settings.keepsPrefixes = request.cacheUse != CacheUse::OneText;
+  if (request.cacheUse == CacheUse::ManyTexts)
     settings.kvBytes = bytesOfSharedCache(resolved.artifact->info(), request);
-  }
-  settings.keepsLast = request.isConversation;
+  if (request.cacheUse == CacheUse::Turns)
+    settings.sequences = 2; // The states of a turn and of the one before.
   auto created = Executor::create(resolved.artifact, settings);
   if (!created)
     return created.takeStatus();

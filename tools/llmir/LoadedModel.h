@@ -40,21 +40,29 @@ struct SamplingRequest {
   SamplingParams params(const GenerationDefaults &defaults) const;
 };
 
+/// How many texts a command computes with one cache.
+enum class CacheUse : uint8_t {
+  OneText,  ///< At a time; nothing is kept.
+  Turns,    ///< One at a time, which usually continues the last one.
+  ManyTexts ///< At the same time, which may begin alike.
+};
+
 struct ExecutionRequest {
   int64_t threads = 0; ///< 0: one per processor.
   int64_t context = 0; ///< Tokens; 0: the model's own.
   PlacementRequest placement;
-  /// Many sequences share the cache: it gets a quarter of the memory, at most
-  /// what 64 sequences need, and keeps prefixes.
-  bool sharesCache = false;
-  /// The cache keeps the last sequence for the next one.
-  bool isConversation = false;
+  CacheUse cacheUse = CacheUse::OneText;
+  /// Of a cache for many texts, in GB. 0: a quarter of the memory, at most what
+  /// 64 sequences need.
+  double sharedCacheGB = 0;
 };
 
 /// `otherwise`: the temperature of models without generation_config.json.
 void addSamplingOptions(CLI::App &command, SamplingRequest &request,
                         const std::string &otherwise = "greedy");
 void addExecutionOptions(CLI::App &command, ExecutionRequest &request);
+/// For commands of which many sequences share the cache.
+void addSharedCacheOption(CLI::App &command, ExecutionRequest &request);
 
 struct LoadedModel {
   std::shared_ptr<const Artifact> artifact;

@@ -322,6 +322,9 @@ Outcome Run::operator()() {
     return created.takeStatus();
   engine = std::move(*created);
   Expected<GenerateResult> result = generateText();
+  if (result.status().code() == StatusCode::OutOfRange) // A long prompt.
+    return Status(StatusCode::OutOfRange, result.status().cause(),
+                  "shorten the prompt, or use a larger --ctx");
   if (!result)
     return result.takeStatus();
   if (result->firstNaN)

@@ -153,7 +153,8 @@ Expected<std::unique_ptr<ServedModel>> Serve::load() {
     say("compiled in " + formatNumber(resolved->compileMs / 1000, 2) + " s");
   Stopwatch loading;
   ExecutionRequest execution = options.execution;
-  execution.sharesCache = resolved->artifact->info().pooling == Pooling::None;
+  if (resolved->artifact->info().pooling == Pooling::None)
+    execution.cacheUse = CacheUse::ManyTexts;
   Expected<LoadedModel> loaded =
       loadModel(*resolved, options.model.level, execution);
   if (!loaded)
@@ -240,6 +241,10 @@ static void addLimitOptions(CLI::App &command, ServeOptions &options) {
             "sequences that are computed at once (default: as many as a step "
             "takes)")
       ->check(atLeast(0));
+  addOption(command, "--most-slowdown", options.engine.mostSlowdown,
+            "how many times as long as without new prompts a step may take "
+            "that generates text; 0: no limit (default: 1.75)",
+            "FACTOR");
   addOption(command, "--max-waiting-requests",
             options.engine.maxWaitingRequests,
             "requests that may wait; more are refused (default: 1024)")
@@ -295,6 +300,7 @@ void cli::addServeCommand(CommandLine &line) {
       ->check(atLeast(1));
   addSamplingOptions(command, options->sampling, /*otherwise=*/"1");
   addExecutionOptions(command, options->execution);
+  addSharedCacheOption(command, options->execution);
   addTemplateOptions(command, options->chatTemplate);
   addOption(command, "--tool-call-parser", options->toolCallParser,
             "how the model writes calls of tools: auto (by its chat template), "

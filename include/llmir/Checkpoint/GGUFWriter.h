@@ -88,6 +88,10 @@ std::string ggufHeader(const GGUFKeys &keys,
 /// has no key for a property that matters.
 Status addModelKeys(const ModelConfig &config, GGUFKeys &keys);
 
+/// Adds the recommended sampling parameters, which modelConfigFromGGUF() reads.
+/// None if the model is to be decoded greedily.
+void addSamplingKeys(const GenerationDefaults &defaults, GGUFKeys &keys);
+
 /// Whether GGUF files of the architecture have rows of q and k for rotation of
 /// adjacent pairs.
 bool rotatesPairsInGGUF(std::string_view architecture);

@@ -32,6 +32,15 @@ struct GGUFTensorSource {
   /// decays.
   enum Change { None, PlusOne, MinusExp };
   Change change = None;
+  /// Files of Qwen3.5 have the value heads in another order: the first one of
+  /// each key head, then the second ones, and so on.
+  struct HeadOrder {
+    int64_t keyHeads = 0; ///< 0: in the order of the directory.
+    int64_t first = 0;    ///< Rows before those of value heads.
+    int64_t size = 0;     ///< Rows of a value head, or its columns.
+    bool isOfColumns = false;
+  };
+  HeadOrder heads;
   std::vector<float> values; ///< Without parts: all elements.
 };
 

@@ -21,9 +21,9 @@
 // reports. A request's tokens and log probabilities do not depend on the
 // others: they are the same bits alone, in any company, and after a preemption.
 //
-// Prefixes that requests have in common are computed once (PagedKVCache). A
-// conversation with a cache that keeps the last sequence computes only what
-// each turn adds; Generator.h has a function that waits for an answer.
+// Prefixes that requests have in common are computed once (PagedKVCache); of a
+// conversation, only what each turn adds. Generator.h has a function that waits
+// for an answer.
 //
 // Except for the destructor and drain(), which must not be called from a
 // callback, all functions may be called from any thread, including from
@@ -148,8 +148,10 @@ struct EngineOptions {
   /// Sequences that run at once; 0 = as many as a step has rows of logits, and
   /// slots for states.
   int64_t maxRunning = 0;
-  /// See SchedulerLimits.
-  int64_t promptTokensBesideDecoding = 0;
+  /// How many times as long as without prompts a step may take that decodes;
+  /// see PromptBudget. At least 1; 0: prompts are computed in the largest steps
+  /// possible, which is best where nobody waits for single tokens.
+  double mostSlowdown = 1.75;
   /// If set, called by the engine's thread after each step; must not block.
   std::function<void(const StepRecord &)> onStep;
 };
@@ -168,10 +170,9 @@ struct EngineStatistics {
 class Engine {
 public:
   /// Takes ownership of the executor, whose cache should keep prefixes
-  /// (ExecutorOptions::keepsPrefixes) or, for one conversation, the last
-  /// sequence (keepsLast): then one sequence runs at a time. Fails with
-  /// InvalidArgument for options out of range, and for models that generate no
-  /// text; with ResourceExhausted if the system starts no thread.
+  /// (ExecutorOptions::keepsPrefixes) unless there is only one request. Fails
+  /// with InvalidArgument for options out of range, and for models that
+  /// generate no text; with ResourceExhausted if the system starts no thread.
   static Expected<std::unique_ptr<Engine>>
   create(std::unique_ptr<Executor> executor, const EngineOptions &options = {});
 

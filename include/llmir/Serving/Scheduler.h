@@ -14,7 +14,8 @@
 // need one token come first, then the prompts that have been started, in
 // chunks, then new sequences, as long as tokens, rows of logits and blocks
 // suffice. A sequence that does not fit keeps the ones after it waiting, so
-// that long prompts do not starve.
+// that long prompts do not starve. One that awaits the prefix that another one
+// computes does not.
 //
 // If a running sequence needs a block and none is available, another one is
 // preempted: its blocks are released and its tokens are computed again later.
@@ -52,9 +53,13 @@ struct SchedulableSequence {
   int64_t ownBlocks = 0;
   /// If it runs: its last block is shared, so that the next token copies it.
   bool copiesLastBlock = false;
-  /// If it does not run: the blocks of its prefix that no sequence uses, which
-  /// are available until it starts.
-  int64_t idleBlocks = 0;
+  /// If it does not run: the available blocks that its prefix takes when it
+  /// starts.
+  int64_t prefixBlocks = 0;
+  /// If it does not run: the sequence whose next tokens are also its own. It
+  /// does not start before they are computed, so that it shares them, unless
+  /// the other one does not run either. -1 = none.
+  int64_t awaits = -1;
 };
 
 struct SchedulerLimits {

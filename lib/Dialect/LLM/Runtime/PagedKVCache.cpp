@@ -120,10 +120,6 @@ Status PagedKVCache::initialize(const PagedKVCacheOptions &options) {
     return Status(StatusCode::InvalidArgument,
                   "KV cache: numBlocks is " + std::to_string(numBlocks),
                   "give a number from 1 to " + std::to_string(mostBlocks));
-  if (options.keepsPrefixes && options.keepsLast)
-    return Status(StatusCode::InvalidArgument,
-                  "KV cache: it keeps prefixes and the last sequence",
-                  "choose one of them");
   LLMIR_RETURN_IF_ERROR(mapPool(numBlocks, lazy, options.guardPages));
   LLMIR_RETURN_IF_ERROR(statePool.allocate(options.states, options.guardPages));
   manager = BlockManager(numBlocks);
@@ -132,7 +128,6 @@ Status PagedKVCache::initialize(const PagedKVCacheOptions &options) {
   plannedBlocks.reserve(static_cast<size_t>(numBlocks));
   if (options.keepsPrefixes)
     prefixes = PrefixTree(numBlocks, layout.blockSize);
-  isLastKept = options.keepsLast;
   return Status::ok();
 }
 
@@ -197,9 +192,7 @@ void PagedKVCache::zeroBlock(int32_t block) {
 }
 
 int32_t PagedKVCache::takeBlock() {
-  if (manager.numFree() == 0 && last)
-    freeLast();
-  else if (manager.numFree() == 0)
+  if (manager.numFree() == 0)
     evictOldest();
   return manager.allocate();
 }
@@ -325,7 +318,6 @@ void PagedKVCache::reset() {
   for (auto &entry : sequences)
     release(entry.second);
   sequences.clear();
-  freeLast();
 }
 
 bool PagedKVCache::hasSequence(SequenceId sequence) const {

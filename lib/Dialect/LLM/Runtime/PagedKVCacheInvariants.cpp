@@ -20,9 +20,6 @@ using llmir::StatusCode;
 
 namespace mlir::llm::runtime {
 
-/// What messages call the sequence that is kept without an id.
-static constexpr SequenceId idOfLast = -1;
-
 /// I5: a block has the same index in all tables that contain it, and the
 /// entries before it are equal.
 Status PagedKVCache::checkSharedPrefixes() const {
@@ -32,7 +29,7 @@ Status PagedKVCache::checkSharedPrefixes() const {
     int32_t before; ///< The preceding block, or -1.
   };
   std::unordered_map<int32_t, Place> places;
-  auto checkSequence = [&](SequenceId id, const Sequence &sequence) {
+  for (const auto &[id, sequence] : sequences)
     for (size_t i = 0; i < sequence.table.size(); ++i) {
       const int32_t before = i == 0 ? -1 : sequence.table[i - 1];
       const Place &known =
@@ -44,11 +41,7 @@ Status PagedKVCache::checkSharedPrefixes() const {
                           std::to_string(id) + " than in sequence " +
                           std::to_string(known.sequence));
     }
-    return Status::ok();
-  };
-  for (const auto &[id, sequence] : sequences)
-    LLMIR_RETURN_IF_ERROR(checkSequence(id, sequence));
-  return last ? checkSequence(idOfLast, last->sequence) : Status::ok();
+  return Status::ok();
 }
 
 /// I2: blocks count the tables that contain them, and the prefix tree.
@@ -77,7 +70,7 @@ Status PagedKVCache::checkInvariants() const {
     return Status(StatusCode::Internal,
                   "sequence " + std::to_string(id) + ": " + what);
   };
-  auto checkSequence = [&](SequenceId id, const Sequence &sequence) {
+  for (const auto &[id, sequence] : sequences) {
     if (static_cast<int64_t>(sequence.table.size()) !=
         (sequence.length + layout.blockSize - 1) / layout.blockSize)
       return broken(id, "I7: the size of the table does not match the length");
@@ -94,20 +87,10 @@ Status PagedKVCache::checkInvariants() const {
                                       sequence.layerLengths.end());
     if (most != sequence.length || sequence.evenLayers != (most == least))
       return broken(id, "the lengths of its layers do not match its length");
-    return Status::ok();
-  };
-  for (const auto &[id, sequence] : sequences)
-    LLMIR_RETURN_IF_ERROR(checkSequence(id, sequence));
-  if (last) {
-    LLMIR_RETURN_IF_ERROR(checkSequence(idOfLast, last->sequence));
-    if (static_cast<int64_t>(last->tokens.size()) != last->sequence.length ||
-        last->tokens.empty())
-      return broken(idOfLast, "it does not have the tokens that are known");
   }
-  if (!statePool.isEmpty() && statePool.numFree() + getNumSequences() +
-                                      prefixes.numCheckpoints() +
-                                      last.has_value() !=
-                                  statePool.geometry().slots)
+  if (!statePool.isEmpty() &&
+      statePool.numFree() + getNumSequences() + prefixes.numCheckpoints() !=
+          statePool.geometry().slots)
     return Status(StatusCode::Internal, "a slot of the states has no owner");
   LLMIR_RETURN_IF_ERROR(checkOwners(std::move(owners)));
   LLMIR_RETURN_IF_ERROR(prefixes.checkInvariants());

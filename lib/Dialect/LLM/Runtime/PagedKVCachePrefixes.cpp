@@ -49,8 +49,7 @@ int64_t PagedKVCache::evict(int64_t count) {
 //===----------------------------------------------------------------------===//
 
 Status PagedKVCache::checkStateRoom(int64_t count) const {
-  return statePool.checkRoom(count - prefixes.numCheckpoints() -
-                             last.has_value());
+  return statePool.checkRoom(count - prefixes.numCheckpoints());
 }
 
 void PagedKVCache::dropOldestCheckpoint() {
@@ -60,10 +59,7 @@ void PagedKVCache::dropOldestCheckpoint() {
 }
 
 int32_t PagedKVCache::takeStateSlot() {
-  const bool isFull = !statePool.isEmpty() && statePool.numFree() == 0;
-  if (isFull && last)
-    freeLast();
-  else if (isFull)
+  if (!statePool.isEmpty() && statePool.numFree() == 0)
     dropOldestCheckpoint();
   return statePool.take();
 }
@@ -83,7 +79,7 @@ void PagedKVCache::keepState(const Sequence &sequence, int32_t lastBlock) {
 //===----------------------------------------------------------------------===//
 
 Status PagedKVCache::share(SequenceId id, Span<const int32_t> tokens,
-                           uint64_t salt) {
+                           uint64_t salt, SharedBlocks blocks) {
   LLMIR_RETURN_IF_ERROR(constructed);
   auto refuse = [&](const char *cause, const char *advice) {
     return Status(StatusCode::InvalidArgument,
@@ -104,8 +100,10 @@ Status PagedKVCache::share(SequenceId id, Span<const int32_t> tokens,
   int32_t parent = PrefixTree::none;
   for (int64_t i = 0; i < numBlocks; ++i) {
     int32_t &block = sequence->table[static_cast<size_t>(i)];
-    const int32_t *blockTokens = tokens.data() + i * layout.blockSize;
-    const int32_t known = prefixes.find(parent, salt, blockTokens);
+    const Span<const int32_t> blockTokens =
+        tokens.subspan(static_cast<size_t>(i * layout.blockSize),
+                       static_cast<size_t>(layout.blockSize));
+    const int32_t known = prefixes.find(parent, salt, blockTokens.data());
     if (known != block && prefixes.contains(block))
       return refuse("was shared with other tokens or another salt",
                     "give the tokens of the sequence");
@@ -126,55 +124,117 @@ Status PagedKVCache::share(SequenceId id, Span<const int32_t> tokens,
   if (!statePool.isEmpty() && numBlocks > 0 &&
       sequence->length == numBlocks * layout.blockSize)
     keepState(*sequence, parent);
+  if (blocks == SharedBlocks::All)
+    shareLastBlock(*sequence, tokens.subspan(0, static_cast<size_t>(length)),
+                   parent, salt);
   return Status::ok();
 }
 
+/// Offers the block that is not full, if the tokens end there. `tokens`: those
+/// that the sequence has.
+void PagedKVCache::shareLastBlock(const Sequence &sequence,
+                                  Span<const int32_t> tokens, int32_t parent,
+                                  uint64_t salt) {
+  const auto length = static_cast<int64_t>(tokens.size());
+  const int64_t inBlock = length % layout.blockSize;
+  if (inBlock < prefixes.fewestTokens() || length != sequence.length)
+    return;
+  const Span<const int32_t> last = tokens.subspan(
+      static_cast<size_t>(length - inBlock), static_cast<size_t>(inBlock));
+  int32_t block = sequence.table.back();
+  // A fork may have more tokens in a block that it shares; so may the tree.
+  if (manager.refCount(block) > 1)
+    return;
+  const PartialMatch known = prefixes.findBeginning(
+      parent, salt, last,
+      statePool.isEmpty() ? Beginning::Any : Beginning::WholeNode);
+  if (known.tokens == inBlock) {
+    block = known.block;
+  } else {
+    manager.addReference(block);
+    prefixes.insert(block, parent, salt, last);
+  }
+  if (!statePool.isEmpty())
+    keepState(sequence, block);
+}
+
 /// The blocks of the longest prefix that a sequence can start with.
-std::vector<int32_t> PagedKVCache::findPrefix(Span<const int32_t> tokens,
-                                              uint64_t salt) const {
+PagedKVCache::PrefixBlocks PagedKVCache::findPrefix(Span<const int32_t> tokens,
+                                                    uint64_t salt) const {
+  PrefixBlocks prefix;
   if (!prefixes.isEnabled())
-    return {};
-  const int64_t most =
-      std::min(static_cast<int64_t>(tokens.size()), longest) / layout.blockSize;
-  std::vector<int32_t> blocks;
-  size_t usable = 0;
-  for (int64_t i = 0; i < most; ++i) {
-    const int32_t parent = blocks.empty() ? PrefixTree::none : blocks.back();
-    const int32_t block =
-        prefixes.find(parent, salt, tokens.data() + i * layout.blockSize);
+    return prefix;
+  const size_t count = std::min(tokens.size(), static_cast<size_t>(longest));
+  const auto blockSize = static_cast<size_t>(layout.blockSize);
+  size_t end = 0, usable = 0;
+  int32_t parent = PrefixTree::none;
+  for (; end + blockSize <= count; end += blockSize) {
+    const int32_t block = prefixes.find(parent, salt, tokens.data() + end);
     if (block == PrefixTree::none)
       break;
-    blocks.push_back(block);
+    prefix.full.push_back(parent = block);
     if (statePool.isEmpty() || prefixes.checkpoint(block) != PrefixTree::none)
-      usable = blocks.size();
+      usable = prefix.full.size();
   }
-  blocks.resize(usable);
-  return blocks;
+  prefix.last = prefixes.findBeginning(
+      parent, salt, tokens.subspan(end, count - end),
+      statePool.isEmpty() ? Beginning::Any : Beginning::WithCheckpoint);
+  if (prefix.last.tokens > 0 && hasRoomToCopy(prefix))
+    return prefix;
+  prefix.last = {};
+  prefix.full.resize(usable);
+  return prefix;
+}
+
+/// While the last block is copied, it must not be evicted either.
+bool PagedKVCache::hasRoomToCopy(const PrefixBlocks &prefix) const {
+  int64_t needed = 1 + prefixes.isIdle(prefix.last.block);
+  for (int32_t block : prefix.full)
+    needed += prefixes.isIdle(block);
+  return needed <= numAvailable();
+}
+
+void PagedKVCache::copyBeginning(const PartialMatch &match,
+                                 Sequence &sequence) {
+  addOwner(match.block);
+  const int32_t copy = takeBlock();
+  copyBlock(match.block, copy);
+  removeOwner(match.block);
+  sequence.table.push_back(copy);
+  sequence.length += match.tokens;
+  sequence.dirtyTail = true;
 }
 
 Expected<int64_t> PagedKVCache::createSequence(SequenceId id,
                                                Span<const int32_t> tokens,
                                                uint64_t salt) {
-  if (isLastKept)
-    return continueLast(id, tokens, salt);
   // The sequence's slot may be that of the oldest checkpoint: not of this one,
   // unless it is the only one.
-  std::vector<int32_t> blocks = findPrefix(tokens, salt);
-  if (!statePool.isEmpty() && !blocks.empty())
-    prefixes.setCheckpoint(blocks.back(), prefixes.checkpoint(blocks.back()));
+  auto lastBlock = [](const PrefixBlocks &prefix) {
+    if (prefix.last.tokens > 0)
+      return prefix.last.block;
+    return prefix.full.empty() ? PrefixTree::none : prefix.full.back();
+  };
+  PrefixBlocks prefix = findPrefix(tokens, salt);
+  if (const int32_t last = lastBlock(prefix);
+      !statePool.isEmpty() && last != PrefixTree::none)
+    prefixes.setCheckpoint(last, prefixes.checkpoint(last));
   LLMIR_RETURN_IF_ERROR(createSequence(id));
   Sequence &sequence = *find(id);
   if (!statePool.isEmpty())
-    blocks = findPrefix(tokens, salt);
-  for (int32_t block : blocks) {
+    prefix = findPrefix(tokens, salt);
+  for (int32_t block : prefix.full) {
     addOwner(block);
     sequence.table.push_back(block);
   }
-  sequence.length = static_cast<int64_t>(blocks.size()) * layout.blockSize;
+  sequence.length = static_cast<int64_t>(prefix.full.size()) * layout.blockSize;
+  if (prefix.last.tokens > 0)
+    copyBeginning(prefix.last, sequence);
   std::fill(sequence.layerLengths.begin(), sequence.layerLengths.end(),
             static_cast<int32_t>(sequence.length));
-  if (!statePool.isEmpty() && !blocks.empty())
-    statePool.copy(prefixes.checkpoint(blocks.back()), sequence.stateSlot);
+  if (const int32_t last = lastBlock(prefix);
+      !statePool.isEmpty() && last != PrefixTree::none)
+    statePool.copy(prefixes.checkpoint(last), sequence.stateSlot);
   lookedUpTokens += static_cast<int64_t>(tokens.size());
   foundTokens += sequence.length;
   return sequence.length;
@@ -182,20 +242,14 @@ Expected<int64_t> PagedKVCache::createSequence(SequenceId id,
 
 CachedPrefix PagedKVCache::lookUp(Span<const int32_t> tokens,
                                   uint64_t salt) const {
-  CachedPrefix prefix;
-  if (isLastKept) {
-    // Its blocks after the common ones will be free.
-    prefix.tokens = commonWithLast(tokens, salt);
-    for (int64_t i = 0; i * layout.blockSize < prefix.tokens; ++i)
-      prefix.idleBlocks +=
-          manager.refCount(last->sequence.table[static_cast<size_t>(i)]) == 1;
-    return prefix;
-  }
-  const std::vector<int32_t> blocks = findPrefix(tokens, salt);
-  prefix.tokens = static_cast<int64_t>(blocks.size()) * layout.blockSize;
-  for (int32_t block : blocks)
-    prefix.idleBlocks += prefixes.isIdle(block);
-  return prefix;
+  const PrefixBlocks prefix = findPrefix(tokens, salt);
+  CachedPrefix result;
+  result.tokens = static_cast<int64_t>(prefix.full.size()) * layout.blockSize +
+                  prefix.last.tokens;
+  result.newBlocks = prefix.last.tokens > 0;
+  for (int32_t block : prefix.full)
+    result.newBlocks += prefixes.isIdle(block);
+  return result;
 }
 
 //===----------------------------------------------------------------------===//
@@ -219,8 +273,8 @@ CacheStatistics PagedKVCache::statistics() const {
   CacheStatistics result;
   result.numBlocks = manager.numBlocks();
   result.freeBlocks = manager.numFree();
-  result.idleBlocks = numIdle();
-  result.usedBlocks = manager.numUsed() - numIdle();
+  result.idleBlocks = prefixes.numIdle();
+  result.usedBlocks = manager.numUsed() - prefixes.numIdle();
   result.sequences = getNumSequences();
   result.checkpoints = prefixes.numCheckpoints();
   result.lookedUpTokens = lookedUpTokens;
@@ -238,10 +292,6 @@ std::vector<int32_t> PagedKVCache::blockUses() const {
     uses.push_back(prefixes.isIdle(block)
                        ? -1
                        : manager.refCount(block) - prefixes.contains(block));
-  if (last)
-    for (int32_t block : last->sequence.table)
-      if (int32_t &count = uses[static_cast<size_t>(block)]; --count == 0)
-        count = -1;
   return uses;
 }
 

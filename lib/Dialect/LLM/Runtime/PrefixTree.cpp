@@ -16,6 +16,7 @@
 #include <random>
 #include <string>
 
+using llmir::Span;
 using llmir::Status;
 using llmir::StatusCode;
 
@@ -70,27 +71,38 @@ static size_t bucketsFor(int64_t numBlocks) {
   return size;
 }
 
+/// Fewer tokens of a block are not worth a copy.
+static constexpr int64_t fewestPartsOfBlock = 8;
+/// Of the nodes with the same first tokens; others are not compared.
+static constexpr int mostCandidates = 16;
+
 PrefixTree::PrefixTree(int64_t numBlocks, int64_t blockSize)
-    : blockSize(blockSize), seed(numBlocks ? randomSeed() : 0),
-      nodes(static_cast<size_t>(numBlocks)),
+    : blockSize(blockSize),
+      fewest(std::max<int64_t>(blockSize / fewestPartsOfBlock, 1)),
+      seed(numBlocks ? randomSeed() : 0), nodes(static_cast<size_t>(numBlocks)),
       tokens(static_cast<size_t>(numBlocks * blockSize)),
-      buckets(bucketsFor(numBlocks), none), idle(numBlocks),
-      withCheckpoint(numBlocks) {}
+      buckets(bucketsFor(numBlocks), none), starts(bucketsFor(numBlocks), none),
+      idle(numBlocks), withCheckpoint(numBlocks) {}
 
 size_t PrefixTree::bucketOf(int32_t parent, uint64_t salt,
-                            const int32_t *tokens) const {
+                            const int32_t *tokens, int64_t count) const {
   const uint64_t above = seed ^ (salt * 0x9e3779b97f4a7c15u) ^
                          (static_cast<uint64_t>(parent) << 32);
   const uint64_t hash = XXH3_64bits_withSeed(
-      tokens, static_cast<size_t>(blockSize) * sizeof(int32_t), above);
+      tokens, static_cast<size_t>(count) * sizeof(int32_t), above);
   return hash & (buckets.size() - 1);
+}
+
+size_t PrefixTree::bucketOf(int32_t block, int64_t count) const {
+  const Node &node = nodes[static_cast<size_t>(block)];
+  return bucketOf(node.parent, node.salt, tokensOf(block), count);
 }
 
 int32_t PrefixTree::find(int32_t parent, uint64_t salt,
                          const int32_t *tokens) const {
   if (!isEnabled())
     return none;
-  int32_t block = buckets[bucketOf(parent, salt, tokens)];
+  int32_t block = buckets[bucketOf(parent, salt, tokens, blockSize)];
   while (block != none) {
     const Node &node = nodes[static_cast<size_t>(block)];
     if (node.parent == parent && node.salt == salt &&
@@ -101,23 +113,63 @@ int32_t PrefixTree::find(int32_t parent, uint64_t salt,
   return none;
 }
 
+PartialMatch PrefixTree::findBeginning(int32_t parent, uint64_t salt,
+                                       Span<const int32_t> tokens,
+                                       Beginning kind) const {
+  PartialMatch best;
+  const auto count = static_cast<int64_t>(tokens.size());
+  if (!isEnabled() || count < fewest)
+    return best;
+  int32_t block = starts[bucketOf(parent, salt, tokens.data(), fewest)];
+  for (int compared = 0; block != none && compared < mostCandidates;
+       block = nodes[static_cast<size_t>(block)].nextWithStart) {
+    const Node &node = nodes[static_cast<size_t>(block)];
+    const int32_t *known = tokensOf(block);
+    if (node.parent != parent || node.salt != salt ||
+        !std::equal(known, known + fewest, tokens.begin()))
+      continue;
+    ++compared;
+    const int64_t most = std::min<int64_t>(node.numTokens, count);
+    const int64_t same =
+        std::mismatch(known, known + most, tokens.begin()).first - known;
+    const bool isMeant =
+        kind == Beginning::Any ||
+        (same == node.numTokens &&
+         (kind == Beginning::WholeNode || node.checkpoint != none));
+    if (isMeant && same > best.tokens)
+      best = {block, same};
+  }
+  return best;
+}
+
 void PrefixTree::insert(int32_t block, int32_t parent, uint64_t salt,
-                        const int32_t *tokens) {
+                        Span<const int32_t> tokens) {
+  const auto count = static_cast<int64_t>(tokens.size());
   assert(isEnabled() && !contains(block));
-  assert(parent == none || contains(parent));
-  std::copy(tokens, tokens + blockSize,
+  assert(count >= fewest && count <= blockSize);
+  assert(parent == none ||
+         (contains(parent) && numTokens(parent) == blockSize));
+  std::copy(tokens.begin(), tokens.end(),
             this->tokens.begin() + block * blockSize);
   Node &node = nodes[static_cast<size_t>(block)];
   node = Node();
   node.parent = parent;
   node.salt = salt;
+  node.numTokens = static_cast<int32_t>(count);
   node.isPresent = true;
-  int32_t &first = buckets[bucketOf(parent, salt, tokens)];
-  node.nextInBucket = first;
+  if (count == blockSize) {
+    int32_t &first = buckets[bucketOf(block, blockSize)];
+    node.nextInBucket = first;
+    first = block;
+  }
+  int32_t &first = starts[bucketOf(block, fewest)];
+  node.nextWithStart = first;
+  if (first != none)
+    nodes[static_cast<size_t>(first)].previousWithStart = block;
   first = block;
   if (parent != none)
     ++nodes[static_cast<size_t>(parent)].children;
-  ++count;
+  ++this->count;
 }
 
 void PrefixTree::setIdle(int32_t block) {
@@ -130,13 +182,29 @@ void PrefixTree::setUsed(int32_t block) {
   idle.remove(block);
 }
 
+/// Takes a node out of the lists by which it is found.
+void PrefixTree::unlink(int32_t block) {
+  const Node &node = nodes[static_cast<size_t>(block)];
+  if (node.numTokens == blockSize) {
+    int32_t *link = &buckets[bucketOf(block, blockSize)];
+    while (*link != block)
+      link = &nodes[static_cast<size_t>(*link)].nextInBucket;
+    *link = node.nextInBucket;
+  }
+  if (node.nextWithStart != none)
+    nodes[static_cast<size_t>(node.nextWithStart)].previousWithStart =
+        node.previousWithStart;
+  if (node.previousWithStart != none)
+    nodes[static_cast<size_t>(node.previousWithStart)].nextWithStart =
+        node.nextWithStart;
+  else
+    starts[bucketOf(block, fewest)] = node.nextWithStart;
+}
+
 int32_t PrefixTree::remove(int32_t block) {
   assert(isIdle(block) && nodes[static_cast<size_t>(block)].children == 0);
+  unlink(block);
   Node &node = nodes[static_cast<size_t>(block)];
-  int32_t *link = &buckets[bucketOf(node.parent, node.salt, tokensOf(block))];
-  while (*link != block)
-    link = &nodes[static_cast<size_t>(*link)].nextInBucket;
-  *link = node.nextInBucket;
   if (node.parent != none)
     --nodes[static_cast<size_t>(node.parent)].children;
   const int32_t slot = node.checkpoint;
@@ -156,6 +224,21 @@ void PrefixTree::setCheckpoint(int32_t block, int32_t slot) {
   nodes[static_cast<size_t>(block)].checkpoint = slot;
 }
 
+/// Whether a node is found by its tokens, and is in the list of its first ones.
+bool PrefixTree::isListed(int32_t block) const {
+  const Node &node = nodes[static_cast<size_t>(block)];
+  if (node.numTokens == blockSize &&
+      find(node.parent, node.salt, tokensOf(block)) != block)
+    return false;
+  int32_t before = none;
+  int32_t listed = starts[bucketOf(block, fewest)];
+  while (listed != none && listed != block) {
+    before = listed;
+    listed = nodes[static_cast<size_t>(listed)].nextWithStart;
+  }
+  return listed == block && node.previousWithStart == before;
+}
+
 Status PrefixTree::checkInvariants() const {
   std::vector<int32_t> children(nodes.size(), 0);
   int64_t present = 0, checkpoints = 0;
@@ -172,9 +255,10 @@ Status PrefixTree::checkInvariants() const {
     }
     ++present;
     checkpoints += node.checkpoint != none;
-    if (find(node.parent, node.salt, tokensOf(static_cast<int32_t>(block))) !=
-        static_cast<int32_t>(block))
+    if (!isListed(static_cast<int32_t>(block)))
       return broken(block, "is not found by its tokens");
+    if (node.numTokens != blockSize && node.children != 0)
+      return broken(block, "is not full and has children");
     if ((node.checkpoint != none) !=
         withCheckpoint.contains(static_cast<int32_t>(block)))
       return broken(block, "has a checkpoint that is not listed");

@@ -8,9 +8,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Random operations on a small cache that keeps prefixes, compared with a plain
-// model: sequences are lists of tokens, blocks are names, the tree is a map
-// from all tokens up to the end of a block to its name, and idle blocks are
-// listed in the order in which they lost their last sequence.
+// model: sequences are lists of tokens, blocks are names, the tree is a list of
+// all tokens up to the end of a block with its name, and idle blocks are listed
+// in the order in which they lost their last sequence.
 // What is stored for a token depends on all tokens before it, as keys and
 // values do, so that a block shared by mistake is found.
 //
@@ -60,7 +60,16 @@ public:
     std::vector<int64_t> blocks;
     uint64_t salt = 0;
   };
-  using Path = std::pair<uint64_t, Tokens>;
+  /// A block in the tree.
+  struct Entry {
+    uint64_t salt;
+    Tokens path; ///< From the start of a sequence to the block's last token.
+    int64_t block;
+  };
+  /// A block that begins with the wanted tokens.
+  struct Match {
+    int64_t block = -1, tokens = 0;
+  };
 
   explicit Model(const Parameters &size) : size(size) {}
 
@@ -109,41 +118,63 @@ public:
     sequence.tokens.resize(static_cast<size_t>(length));
     release(dropped);
   }
-  void share(Sequence &sequence) {
+  void share(Sequence &sequence, bool withLast) {
     for (int64_t i = 0; i < wholeBlocks(sequence.tokens); ++i) {
-      Path path{sequence.salt,
-                prefixOf(sequence.tokens, (i + 1) * size.blockSize)};
+      const Tokens path = prefixOf(sequence.tokens, (i + 1) * size.blockSize);
       int64_t &block = sequence.blocks[static_cast<size_t>(i)];
-      auto known = tree.find(path);
-      if (known == tree.end()) {
-        tree[path] = block;
-      } else if (known->second != block) {
+      const int64_t known = find(path, sequence.salt);
+      if (known < 0) {
+        tree.push_back({sequence.salt, path, block});
+      } else if (known != block) {
         if (owners(block) > 1)
           return;
-        block = known->second;
-        idle.erase(std::remove(idle.begin(), idle.end(), block), idle.end());
+        block = known;
+        removeIdle(block);
       }
     }
+    if (withLast)
+      shareLast(sequence);
   }
-  /// The blocks with which a sequence starts.
-  std::vector<int64_t> find(const Tokens &tokens, uint64_t salt) const {
-    std::vector<int64_t> blocks;
-    for (int64_t i = 0; i < wholeBlocks(tokens); ++i) {
-      auto known =
-          tree.find({salt, prefixOf(tokens, (i + 1) * size.blockSize)});
-      if (known == tree.end())
+  /// Tokens of the longest prefix with which a sequence can start if no layer
+  /// keeps a state.
+  int64_t longestPrefix(const Tokens &tokens, uint64_t salt) const {
+    int64_t whole = 0, needed = 0;
+    for (; whole < wholeBlocks(tokens); ++whole) {
+      const int64_t known =
+          find(prefixOf(tokens, (whole + 1) * size.blockSize), salt);
+      if (known < 0)
         break;
-      blocks.push_back(known->second);
+      needed += isIdle(known);
     }
-    return blocks;
+    const Match match = findBeginning(tokens, salt, whole * size.blockSize);
+    if (match.block >= 0)
+      needed += 1 + isIdle(match.block);
+    return whole * size.blockSize + (needed <= available() ? match.tokens : 0);
   }
-  void start(int32_t id, const std::vector<int64_t> &blocks,
-             const Tokens &tokens, uint64_t salt) {
-    sequences[id] = {
-        prefixOf(tokens, static_cast<int64_t>(blocks.size()) * size.blockSize),
-        blocks, salt};
-    for (int64_t block : blocks)
-      idle.erase(std::remove(idle.begin(), idle.end(), block), idle.end());
+  /// `count`: tokens of the prefix with which it starts.
+  void start(int32_t id, const Tokens &tokens, uint64_t salt, int64_t count) {
+    Sequence &sequence = sequences[id];
+    sequence.tokens = prefixOf(tokens, count);
+    sequence.salt = salt;
+    const int64_t whole = wholeBlocks(sequence.tokens);
+    for (int64_t i = 0; i < whole; ++i) {
+      sequence.blocks.push_back(
+          find(prefixOf(tokens, (i + 1) * size.blockSize), salt));
+      removeIdle(sequence.blocks.back());
+    }
+    if (count % size.blockSize == 0)
+      return;
+    const int64_t source =
+        size.stateSlots
+            ? find(sequence.tokens, salt)
+            : findBeginning(tokens, salt, whole * size.blockSize).block;
+    // It is held while it is copied: neither idle, nor free.
+    const bool wasIdle = isIdle(source);
+    removeIdle(source);
+    if (numFree() == wasIdle)
+      evict();
+    sequence.blocks.push_back(nextBlock++);
+    release({source});
   }
   void free(int32_t id) {
     std::vector<int64_t> blocks = sequences[id].blocks;
@@ -153,16 +184,14 @@ public:
   void evict() {
     const int64_t block = idle.front();
     idle.erase(idle.begin());
-    for (auto it = tree.begin(); it != tree.end(); ++it)
-      if (it->second == block) {
-        tree.erase(it);
-        return;
-      }
+    tree.erase(std::find_if(tree.begin(), tree.end(), [&](const Entry &entry) {
+      return entry.block == block;
+    }));
   }
 
   Parameters size;
   std::map<int32_t, Sequence> sequences;
-  std::map<Path, int64_t> tree;
+  std::vector<Entry> tree;   ///< The last inserted one is the last.
   std::vector<int64_t> idle; ///< The oldest first.
 
 private:
@@ -170,9 +199,58 @@ private:
     return static_cast<int64_t>(tokens.size()) / size.blockSize;
   }
   bool isInTree(int64_t block) const {
-    return std::any_of(tree.begin(), tree.end(), [&](const auto &entry) {
-      return entry.second == block;
+    return std::any_of(tree.begin(), tree.end(), [&](const Entry &entry) {
+      return entry.block == block;
     });
+  }
+  bool isIdle(int64_t block) const {
+    return std::count(idle.begin(), idle.end(), block) != 0;
+  }
+  void removeIdle(int64_t block) {
+    idle.erase(std::remove(idle.begin(), idle.end(), block), idle.end());
+  }
+  /// The block with exactly this path; -1 if there is none.
+  int64_t find(const Tokens &path, uint64_t salt) const {
+    for (const Entry &entry : tree)
+      if (entry.salt == salt && entry.path == path)
+        return entry.block;
+    return -1;
+  }
+  /// The block after the first `whole` tokens that begins with the most of the
+  /// others, the last inserted one of equally good ones.
+  Match findBeginning(const Tokens &tokens, uint64_t salt,
+                      int64_t whole) const {
+    Match best;
+    for (auto entry = tree.rbegin(); entry != tree.rend(); ++entry) {
+      const auto end = static_cast<int64_t>(entry->path.size());
+      if (entry->salt != salt || end <= whole || end > whole + size.blockSize ||
+          !std::equal(tokens.begin(), tokens.begin() + whole,
+                      entry->path.begin()))
+        continue;
+      const int64_t most =
+          std::min(end, static_cast<int64_t>(tokens.size())) - whole;
+      const auto from = tokens.begin() + whole;
+      const int64_t same =
+          std::mismatch(from, from + most, entry->path.begin() + whole).first -
+          from;
+      if (same > best.tokens)
+        best = {entry->block, same};
+    }
+    return best;
+  }
+  void shareLast(const Sequence &sequence) {
+    const auto length = static_cast<int64_t>(sequence.tokens.size());
+    const int64_t whole = length / size.blockSize * size.blockSize;
+    if (length == whole || isInTree(sequence.blocks.back()) ||
+        owners(sequence.blocks.back()) > 1)
+      return;
+    const bool isKnown =
+        size.stateSlots
+            ? find(sequence.tokens, sequence.salt) >= 0
+            : findBeginning(sequence.tokens, sequence.salt, whole).tokens ==
+                  length - whole;
+    if (!isKnown)
+      tree.push_back({sequence.salt, sequence.tokens, sequence.blocks.back()});
   }
   int64_t owners(int64_t block) const {
     int64_t count = 0;
@@ -249,7 +327,7 @@ protected:
   Model model;
   PagedKVCache cache;
   std::mt19937_64 random;
-  int64_t found = 0, exhausted = 0, mostIdle = 0;
+  int64_t found = 0, foundWithinBlocks = 0, exhausted = 0, mostIdle = 0;
 };
 } // namespace
 
@@ -264,10 +342,12 @@ void PrefixModel::doCreate() {
     const Tokens more = anyTokens(upTo(size.blockSize));
     tokens.insert(tokens.end(), more.begin(), more.end());
   }
-  const std::vector<int64_t> blocks = model.find(
+  const Tokens usable =
       prefixOf(tokens, std::min<int64_t>(static_cast<int64_t>(tokens.size()),
-                                         size.maxSeqLen)),
-      salt);
+                                         size.maxSeqLen));
+  const int64_t most = model.longestPrefix(usable, salt);
+  const int64_t available = model.available();
+  const CachedPrefix promised = cache.lookUp(tokens, salt);
   Expected<int64_t> got = cache.createSequence(id, tokens, salt);
   if (hasStates() &&
       model.sequences.size() == static_cast<size_t>(size.stateSlots)) {
@@ -277,18 +357,16 @@ void PrefixModel::doCreate() {
   ASSERT_EQ(static_cast<bool>(got), model.sequences.count(id) == 0);
   if (!got)
     return;
-  const auto most = static_cast<int64_t>(blocks.size()) * size.blockSize;
   if (hasStates()) {
     ASSERT_LE(*got, most);
-    ASSERT_EQ(*got % size.blockSize, 0);
   } else {
     ASSERT_EQ(*got, most);
+    ASSERT_EQ(*got, promised.tokens);
+    ASSERT_EQ(cache.numAvailable(), available - promised.newBlocks);
   }
   found += *got;
-  model.start(id,
-              std::vector<int64_t>(blocks.begin(),
-                                   blocks.begin() + *got / size.blockSize),
-              tokens, salt);
+  foundWithinBlocks += *got % size.blockSize;
+  model.start(id, usable, salt, *got);
 }
 
 /// As the executor does it: reserve, then write the pool through the slots.
@@ -341,9 +419,11 @@ void PrefixModel::doShare() {
     EXPECT_FALSE(cache.share(id, Tokens{1, 2, 3}));
     return;
   }
-  Status got = cache.share(id, entry->second.tokens, entry->second.salt);
+  const bool withLast = upTo(1);
+  Status got = cache.share(id, entry->second.tokens, entry->second.salt,
+                           withLast ? SharedBlocks::All : SharedBlocks::Full);
   ASSERT_TRUE(got) << got.message();
-  model.share(entry->second);
+  model.share(entry->second, withLast);
 }
 
 void PrefixModel::doFork() {
@@ -460,6 +540,9 @@ TEST_P(PrefixModel, AgreesAfterEveryOperation) {
   EXPECT_EQ(cache.statistics().checkpoints, 0);
   // The random operations covered all cases.
   EXPECT_GT(found, operations / (hasStates() ? 50 : 10));
+  if (size.blockSize > 1) {
+    EXPECT_GT(foundWithinBlocks, operations / (hasStates() ? 500 : 100));
+  }
   EXPECT_GT(exhausted, operations / 1000);
   EXPECT_GT(mostIdle, 2);
   EXPECT_GT(cache.statistics().evictedBlocks, operations / 1000);
@@ -490,8 +573,8 @@ TEST(Prefixes, AreRefused) {
   EXPECT_FALSE(cache.share(1, Tokens{1, 2, 3, 5}));
   EXPECT_FALSE(cache.share(1, Tokens{1, 2, 3, 4}, /*salt=*/1));
   EXPECT_TRUE(cache.share(1, Tokens{1, 2, 3, 4}));
-  EXPECT_EQ(*cache.createSequence(2, Tokens{1, 2, 3, 5}), 2);
+  EXPECT_EQ(*cache.createSequence(2, Tokens{1, 2, 3, 5}), 3);
   EXPECT_EQ(*cache.createSequence(3, Tokens{1, 2, 3, 4}, /*salt=*/1), 0);
   EXPECT_EQ(cache.statistics().lookedUpTokens, 8);
-  EXPECT_EQ(cache.statistics().foundTokens, 2);
+  EXPECT_EQ(cache.statistics().foundTokens, 3);
 }

@@ -40,7 +40,6 @@
 #include "mlir/Dialect/LLM/Runtime/StatePool.h"
 
 #include <cstdint>
-#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -83,9 +82,6 @@ struct PagedKVCacheOptions {
   /// Keep blocks whose last sequence is freed, so that later sequences with the
   /// same first tokens can start with them (share()).
   bool keepsPrefixes = false;
-  /// Keep the sequence that ended last for the one that follows
-  /// (endSequence()). Not together with keepsPrefixes.
-  bool keepsLast = false;
   /// Surround each layer with unreadable pages, so that stray accesses fault.
   /// For tests.
   bool guardPages = false;
@@ -105,10 +101,20 @@ struct CacheStatistics {
   int64_t copiedBlocks = 0;  ///< Copies on write.
 };
 
-/// What a new sequence would share.
+/// What a new sequence would start with.
 struct CachedPrefix {
   int64_t tokens = 0;
-  int64_t idleBlocks = 0; ///< Blocks of the prefix that no sequence uses.
+  /// Available blocks that the start takes: those of the prefix that no
+  /// sequence uses, and a new one if the prefix ends within a block.
+  int64_t newBlocks = 0;
+};
+
+/// Which blocks of a sequence PagedKVCache::share() offers.
+enum class SharedBlocks {
+  Full,
+  /// Also the last one if it is not full. The sequence's next token then needs
+  /// a copy of it, so that this is for sequences that are about to be freed.
+  All
 };
 
 class PagedKVCache {
@@ -261,11 +267,13 @@ public:
   // Prefixes, for caches with PagedKVCacheOptions::keepsPrefixes
   //===--------------------------------------------------------------------===//
 
-  /// Offers the full blocks of a sequence to later ones. `tokens` are the ids
-  /// of the sequence's tokens from the first on; those that it does not have
-  /// yet are ignored. Prefixes with different salts never match. A block with
-  /// the same tokens as one already offered is replaced by that one. If layers
-  /// keep a state, only the end of a sequence that ends with a full block
+  bool keepsPrefixes() const { return prefixes.isEnabled(); }
+
+  /// Offers the blocks of a sequence to later ones. `tokens` are the ids of the
+  /// sequence's tokens from the first on; those that it does not have yet are
+  /// ignored. Prefixes with different salts never match. A full block with the
+  /// same tokens as one already offered is replaced by that one. If layers keep
+  /// a state, only the end of a sequence that ends with an offered block
   /// becomes a place where others can start, and only if a slot for a copy of
   /// the state is free or kept by an older prefix.
   ///
@@ -273,12 +281,13 @@ public:
   /// different numbers of tokens, its blocks were offered with other tokens or
   /// another salt, or the cache does not keep prefixes.
   ::llmir::Status share(SequenceId sequence,
-                        ::llmir::Span<const int32_t> tokens, uint64_t salt = 0);
+                        ::llmir::Span<const int32_t> tokens, uint64_t salt = 0,
+                        SharedBlocks blocks = SharedBlocks::Full);
 
-  /// Creates a sequence with the longest offered prefix of `tokens`, without
-  /// copying keys and values. Returns its number of tokens, a multiple of the
-  /// block size unless the cache keeps the last sequence. Since logits are
-  /// results of computing a token, callers leave out the last one. Fails as
+  /// Creates a sequence with the longest offered prefix of `tokens`. Its full
+  /// blocks are shared; where it ends within a block, that block is copied, if
+  /// one is available. Returns the number of tokens. Since logits are results
+  /// of computing a token, callers leave out the last one. Fails as
   /// createSequence(id).
   ::llmir::Expected<int64_t> createSequence(SequenceId sequence,
                                             ::llmir::Span<const int32_t> tokens,
@@ -288,35 +297,9 @@ public:
   CachedPrefix lookUp(::llmir::Span<const int32_t> tokens,
                       uint64_t salt = 0) const;
 
-  /// Frees up to `count` idle blocks of prefixes, the least recently used ones
-  /// first; returns how many. Other functions do so when they need blocks.
+  /// Frees up to `count` idle blocks, the least recently used ones first;
+  /// returns how many. Other functions do so when they need blocks.
   int64_t evict(int64_t count);
-
-  bool keepsPrefixes() const { return prefixes.isEnabled(); }
-
-  //===--------------------------------------------------------------------===//
-  // The last sequence, for caches with PagedKVCacheOptions::keepsLast
-  //===--------------------------------------------------------------------===//
-
-  /// Removes a sequence, as freeSequence() does. If the cache keeps the last
-  /// one, it is kept in the place of an earlier one, without an id: the next
-  /// call of createSequence() that has tokens and the same salt continues it
-  /// after the tokens that both have in common, and frees the rest. If layers
-  /// keep a state, which cannot go back, these must be all of its tokens. Its
-  /// blocks are idle; it is freed when they, or the slot of its state, are
-  /// needed. `tokens` are its tokens from the first on; what it has after them
-  /// is removed, and those that it does not have are ignored.
-  ///
-  /// Fails with InvalidArgument if the sequence does not exist.
-  ::llmir::Status endSequence(SequenceId sequence,
-                              ::llmir::Span<const int32_t> tokens,
-                              uint64_t salt = 0);
-
-  bool keepsLast() const { return isLastKept; }
-
-  //===--------------------------------------------------------------------===//
-  // What the blocks are used for
-  //===--------------------------------------------------------------------===//
 
   CacheStatistics statistics() const;
 
@@ -325,7 +308,9 @@ public:
   std::vector<int32_t> blockUses() const;
 
   /// Blocks for new tokens: free ones, and idle ones that would be evicted.
-  int64_t numAvailable() const { return manager.numFree() + numIdle(); }
+  int64_t numAvailable() const {
+    return manager.numFree() + prefixes.numIdle();
+  }
 
   /// Blocks that become available if the sequence is freed: those that no other
   /// sequence uses.
@@ -405,12 +390,6 @@ private:
     uint64_t lastListed = 0; ///< Stamp used to detect duplicates in a list.
     int32_t stateSlot = -1;  ///< In the pool of states, if there is one.
   };
-  /// What endSequence() keeps.
-  struct LastSequence {
-    Sequence sequence;
-    std::vector<int32_t> tokens; ///< All that it has; at least one.
-    uint64_t salt = 0;
-  };
 
   ::llmir::Status checkSharedPrefixes() const;
   ::llmir::Status checkOwners(std::vector<int32_t> owners) const;
@@ -435,23 +414,22 @@ private:
   void addOwner(int32_t block);
   void removeOwner(int32_t block);
   void evictOldest();
-  /// Blocks of no sequence that has an id.
-  int64_t numIdle() const {
-    return prefixes.numIdle() + (last ? numBlocksOfLast() : 0);
-  }
-  int64_t numBlocksOfLast() const;
-  void freeLast();
-  int64_t commonWithLast(::llmir::Span<const int32_t> tokens,
-                         uint64_t salt) const;
-  ::llmir::Expected<int64_t> continueLast(SequenceId sequence,
-                                          ::llmir::Span<const int32_t> tokens,
-                                          uint64_t salt);
   ::llmir::Status checkStateRoom(int64_t count) const;
   int32_t takeStateSlot();
   void dropOldestCheckpoint();
   void keepState(const Sequence &sequence, int32_t lastBlock);
-  std::vector<int32_t> findPrefix(::llmir::Span<const int32_t> tokens,
-                                  uint64_t salt) const;
+  /// The blocks of a prefix: full ones, then perhaps the beginning of another.
+  struct PrefixBlocks {
+    std::vector<int32_t> full;
+    PartialMatch last;
+  };
+  PrefixBlocks findPrefix(::llmir::Span<const int32_t> tokens,
+                          uint64_t salt) const;
+  bool hasRoomToCopy(const PrefixBlocks &prefix) const;
+  void copyBeginning(const PartialMatch &match, Sequence &sequence);
+  void shareLastBlock(const Sequence &sequence,
+                      ::llmir::Span<const int32_t> tokens, int32_t parent,
+                      uint64_t salt);
   void copyBlock(int32_t from, int32_t to);
   void zeroBlock(int32_t block);
   void zeroTail(int32_t block, int64_t firstToken);
@@ -497,8 +475,6 @@ private:
   int64_t lookedUpTokens = 0, foundTokens = 0;
   int64_t evictedBlocks = 0, copiedBlocks = 0;
   std::unordered_map<SequenceId, Sequence> sequences;
-  bool isLastKept = false;
-  std::optional<LastSequence> last;
 };
 
 } // namespace mlir::llm::runtime

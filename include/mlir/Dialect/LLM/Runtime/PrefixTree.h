@@ -9,11 +9,13 @@
 // Which blocks of a pool hold the keys and values of which tokens, so that
 // sequences with the same first tokens share them.
 //
-// A node of the tree is a full block; its path from the root spells the tokens
-// from the start of a sequence to the end of the block. Blocks are found by a
-// hash of their parent and tokens, and then compared by these. Nodes with
-// different salts never match: requests of different users do not learn from
-// each other's response times what the others asked.
+// A node of the tree is a block; its path from the root spells the tokens from
+// the start of a sequence to the last one of the block. Only leaves may be
+// blocks that are not full. Full blocks are found by a hash of their parent and
+// tokens, and then compared by these; a block that only begins with the same
+// tokens is found among those of its parent with the same first few tokens.
+// Nodes with different salts never match: requests of different users do not
+// learn from each other's response times what the others asked.
 //
 // The tree does not count owners: its user tells it when a node loses its last
 // owner outside of the tree (setIdle()) and when it gets one (setUsed()). An
@@ -60,6 +62,19 @@ private:
   int64_t count = 0;
 };
 
+/// A block that begins with given tokens.
+struct PartialMatch {
+  int32_t block = -1; ///< -1: there is none.
+  int64_t tokens = 0; ///< Of the block's first ones, as many as are the same.
+};
+
+/// What findBeginning() considers.
+enum class Beginning {
+  Any,
+  WholeNode,     ///< Nodes whose tokens are all the same.
+  WithCheckpoint ///< Of these, nodes with a checkpoint.
+};
+
 class PrefixTree {
 public:
   /// The parent of roots, and what find() returns if there is no such node.
@@ -80,13 +95,28 @@ public:
     return isEnabled() && idle.contains(block);
   }
 
-  /// The child of `parent` (or a root if that is `none`) with these tokens,
-  /// [block size], and this salt.
+  /// Partial matches have at least as many tokens: sharing fewer saves nothing.
+  int64_t fewestTokens() const { return fewest; }
+  /// Tokens of a node, at most the block size.
+  int64_t numTokens(int32_t block) const {
+    return nodes[static_cast<size_t>(block)].numTokens;
+  }
+
+  /// The full child of `parent` (or a root if that is `none`) with these
+  /// tokens, [block size], and this salt.
   int32_t find(int32_t parent, uint64_t salt, const int32_t *tokens) const;
+  /// The child of `parent` that begins with the most of `tokens`, at least
+  /// fewestTokens(). Only some of those with the same first tokens are
+  /// compared, the last inserted ones; of equally good ones, the last inserted
+  /// one is found.
+  PartialMatch findBeginning(int32_t parent, uint64_t salt,
+                             ::llmir::Span<const int32_t> tokens,
+                             Beginning kind = Beginning::Any) const;
   /// Adds a block that is not in the tree and has an owner besides the tree,
-  /// where find() returns none.
+  /// with at least fewestTokens() tokens. A full one must not be found by
+  /// find().
   void insert(int32_t block, int32_t parent, uint64_t salt,
-              const int32_t *tokens);
+              ::llmir::Span<const int32_t> tokens);
 
   void setIdle(int32_t block);
   void setUsed(int32_t block);
@@ -113,23 +143,34 @@ public:
 private:
   struct Node {
     int32_t parent = none;
-    int32_t nextInBucket = none;
+    int32_t nextInBucket = none; ///< Of full nodes.
+    /// Neighbors in the list of the nodes with the same hash of their first
+    /// tokens; the last inserted one is the first.
+    int32_t nextWithStart = none, previousWithStart = none;
+    int32_t numTokens = 0;
     int32_t children = 0;
     int32_t checkpoint = none;
     uint64_t salt = 0;
     bool isPresent = false;
   };
 
-  size_t bucketOf(int32_t parent, uint64_t salt, const int32_t *tokens) const;
+  /// Of the first `count` tokens.
+  size_t bucketOf(int32_t parent, uint64_t salt, const int32_t *tokens,
+                  int64_t count) const;
+  size_t bucketOf(int32_t block, int64_t count) const;
+  void unlink(int32_t block);
+  bool isListed(int32_t block) const;
   const int32_t *tokensOf(int32_t block) const {
     return &tokens[static_cast<size_t>(block * blockSize)];
   }
 
-  int64_t blockSize;
-  uint64_t seed;                ///< So that collisions cannot be prepared.
-  std::vector<Node> nodes;      ///< [block]
-  std::vector<int32_t> tokens;  ///< [block][block size]
-  std::vector<int32_t> buckets; ///< First node of each; a power of two.
+  int64_t blockSize, fewest;
+  uint64_t seed;               ///< So that collisions cannot be prepared.
+  std::vector<Node> nodes;     ///< [block]
+  std::vector<int32_t> tokens; ///< [block][block size]
+  /// First node of each; powers of two. By all tokens of full nodes, and by the
+  /// first fewestTokens() of all nodes.
+  std::vector<int32_t> buckets, starts;
   IndexQueue idle, withCheckpoint;
   int64_t count = 0;
 };
