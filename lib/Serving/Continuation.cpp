@@ -107,7 +107,7 @@ Status Continuation::takeLogits(int64_t position, Span<const float> logits,
                   "check the model with 'llmir perplexity'");
   const auto next = static_cast<size_t>(position) + 1;
   if (next >= request().prompt.size()) {
-    if (isNaN && !firstNaN)
+    if (isNaN && !firstNaN && request().maxTokens != 0)
       firstNaN = generatedTokens();
     return addToken(logits, contextLength);
   }

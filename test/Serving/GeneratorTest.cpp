@@ -158,6 +158,12 @@ TEST(Generator, SaysFromWhereLogitsAreNaN) {
   ASSERT_TRUE(result) << result.status().message();
   EXPECT_EQ(result->firstNaN, std::optional<int64_t>(2));
   EXPECT_EQ(result->ids.size(), 5u);
+  request.maxTokens = 0; // No token is chosen.
+  stepsBegun = 2;
+  result = generate(*engine, request);
+  ASSERT_TRUE(result) << result.status().message();
+  EXPECT_EQ(result->firstNaN, std::nullopt);
+  request.maxTokens = 5;
   request.acceptsNaN = false;
   stepsBegun = 0;
   result = generate(*engine, request);
