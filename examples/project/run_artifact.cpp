@@ -47,10 +47,15 @@ int main(int argc, char **argv) {
   Expected<std::unique_ptr<Executor>> executor = Executor::create(*artifact);
   if (!executor)
     return fail(executor.takeStatus());
-  GenerateOptions options;
-  options.maxTokens = std::atoll(argv[3]);
-  options.sampling.temperature = 0;
-  Expected<GenerateResult> result = generate(**executor, *prompt, options);
+  Expected<std::unique_ptr<Engine>> engine =
+      Engine::create(std::move(*executor));
+  if (!engine)
+    return fail(engine.takeStatus());
+  Request request;
+  request.prompt = std::move(*prompt);
+  request.maxTokens = std::atoll(argv[3]);
+  request.sampling.temperature = 0;
+  Expected<GenerateResult> result = generate(**engine, std::move(request));
   if (!result)
     return fail(result.takeStatus());
   std::printf("%s\n", tokenizer->decode(result->ids).c_str());

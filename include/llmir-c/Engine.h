@@ -122,8 +122,9 @@ typedef struct LLMIRRequest {
   uint32_t version;
   const int32_t *prompt; ///< At least one token.
   int64_t prompt_size;
-  int64_t count;      ///< Continuations; 1.
-  int64_t max_tokens; ///< -1: until an end token, or the context's end.
+  int64_t count; ///< Continuations; 1.
+  /// -1: until an end token, or the context's end. 0: only the prompt.
+  int64_t max_tokens;
   int64_t min_tokens; ///< 0.
   int32_t ignore_eos; ///< 0; nonzero: continue after the model's end tokens.
   const int32_t *stop_tokens; ///< Further end tokens.

@@ -105,7 +105,8 @@ static Expected<KVSize> chooseKVSize(const ArtifactInfo &info,
     }
   }
   if (size.blocks == 0)
-    size.blocks = (size.contextLength - 1) / info.kvBlockSize + 1;
+    size.blocks =
+        (size.contextLength - 1) / info.kvBlockSize + 1 + options.keepsPrefixes;
   return size;
 }
 

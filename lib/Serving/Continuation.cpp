@@ -14,6 +14,22 @@
 
 namespace llmir {
 
+const char *finishReasonName(FinishReason reason) {
+  switch (reason) {
+  case FinishReason::Stop:
+    return "stop";
+  case FinishReason::Length:
+    return "length";
+  case FinishReason::Cancelled:
+    return "cancelled";
+  case FinishReason::Timeout:
+    return "timeout";
+  case FinishReason::Error:
+    return "error";
+  }
+  return "unknown";
+}
+
 static SamplingParams samplingOf(const AcceptedRequest &accepted,
                                  int64_t index) {
   SamplingParams params = accepted.common->sampling;
@@ -101,14 +117,18 @@ bool Continuation::willShare(const Continuation &other, int64_t tokens,
 
 Status Continuation::takeLogits(int64_t position, Span<const float> logits,
                                 int64_t contextLength) {
-  if (hasNaN(logits))
+  const bool isNaN = hasNaN(logits);
+  if (isNaN && !request().acceptsNaN)
     return Status(StatusCode::Internal,
                   "the logits after token " + std::to_string(position + 1) +
                       " contain NaN",
                   "check the model with 'llmir perplexity'");
   const auto next = static_cast<size_t>(position) + 1;
-  if (next >= prompt().size())
+  if (next >= prompt().size()) {
+    if (isNaN && !firstNaN && request().maxTokens != 0)
+      firstNaN = generatedTokens();
     return addToken(logits, contextLength);
+  }
   // Another thread may be adding a token now.
   promptLogprobs[next - 1] =
       computeLogprobs(logits, prompt()[next], *request().promptLogprobs);
@@ -148,6 +168,10 @@ Expected<Span<const uint64_t>> Continuation::allowedTokens() {
 }
 
 Status Continuation::addToken(Span<const float> logits, int64_t contextLength) {
+  if (request().maxTokens == 0) {
+    end = FinishReason::Length;
+    return Status::ok();
+  }
   const bool mayEnd = generatedTokens() >= request().minTokens;
   const std::vector<int32_t> forbidden = forbiddenTokens();
   const Expected<Span<const uint64_t>> allowed = allowedTokens();
@@ -195,13 +219,14 @@ Status Continuation::reportAs(int64_t index, int64_t newTokens,
   if (request().logprobs)
     update.logprobs = Span<const TokenLogprobs>(&lastLogprobs,
                                                 static_cast<size_t>(newTokens));
-  if (newTokens > 0) // They are complete before the first token.
+  if (newTokens > 0 || end) // They are complete before the first token.
     update.promptLogprobs = promptLogprobs;
   update.finishReason = reason;
   update.hasEndToken = reason == FinishReason::Stop && hasEndToken;
   update.promptTokens = promptTokens();
   update.cachedTokens = cachedTokens.value_or(0);
   update.generatedTokens = generatedTokens();
+  update.firstNaN = firstNaN;
   update.startTime = startTime;
   const Status status = withoutExceptions([&] {
     update.failure = failure;

@@ -66,7 +66,8 @@ struct Continuation {
   /// chosen and added; `end` is then why it is the last one, if it is.
   /// `contextLength` bounds the tokens in the cache. `promptLogprobs` has room
   /// for the result, so that several threads may take rows of one prompt. Fails
-  /// with Internal for NaN, and with InvalidArgument if no token is allowed.
+  /// with Internal for NaN that the request does not accept, and with
+  /// InvalidArgument if no token is allowed.
   Status takeLogits(int64_t position, Span<const float> logits,
                     int64_t contextLength);
 
@@ -95,6 +96,7 @@ struct Continuation {
   Sampler sampler;
   std::optional<FinishReason> end; ///< Set by takeLogits().
   bool hasEndToken = false;        ///< The same.
+  std::optional<int64_t> firstNaN; ///< See RequestUpdate.
   TokenLogprobs lastLogprobs;      ///< Of the last token, if requested.
   /// Of the prompt's tokens from the second on; until they have been reported.
   std::vector<TokenLogprobs> promptLogprobs;

@@ -163,7 +163,7 @@ Engine::create(std::unique_ptr<Executor> executor,
   if (executor->info().pooling != Pooling::None)
     return refuseRequest("'" + executor->info().modelName +
                              "' is an embedding model, which generates no text",
-                         "use an Embedder");
+                         "use an Embedder, or 'llmir embed'");
   if (options.maxWaitingRequests < 1 || options.maxWaitingTokens < 1)
     return refuseRequest(
         "maxWaitingRequests is " + std::to_string(options.maxWaitingRequests) +
@@ -308,6 +308,7 @@ std::vector<int32_t> Engine::blockUses() const {
 const ArtifactInfo &Engine::info() const { return state->executor->info(); }
 int64_t Engine::contextLength() const { return state->contextLength; }
 int64_t Engine::maxRunning() const { return state->limits.runningSequences; }
+Executor &Engine::executor() { return *state->executor; }
 
 //===----------------------------------------------------------------------===//
 // The thread
@@ -434,10 +435,10 @@ void Engine::State::expire(const std::vector<Cancellation> &unwanted) {
                  each.index.value_or(continuation->index) ==
                      continuation->index;
         });
-    if (isUnwanted)
+    const Request &request = continuation->request();
+    if (isUnwanted || (request.isCancelled && request.isCancelled()))
       finish(*continuation, FinishReason::Cancelled);
-    else if (continuation->request().deadline &&
-             *continuation->request().deadline <= now)
+    else if (request.deadline && *request.deadline <= now)
       finish(*continuation, FinishReason::Timeout);
   }
 }
@@ -583,12 +584,13 @@ void Engine::State::start(Continuation &continuation) {
 }
 
 /// If layers keep a state, the part ends where the last full block before the
-/// end does, so that the state there can be kept.
+/// end does, so that the state there can be kept for other sequences.
 int64_t Engine::State::wholeBlocksFirst(const Continuation &continuation,
                                         int64_t count) const {
   const int64_t end =
       (continuation.numTokens() - 1) / limits.blockSize * limits.blockSize;
-  const bool isSplit = !executor->cache().states().isEmpty() &&
+  const PagedKVCache &cache = executor->cache();
+  const bool isSplit = cache.keepsPrefixes() && !cache.states().isEmpty() &&
                        continuation.computed < end &&
                        continuation.computed + count > end;
   return isSplit ? end - continuation.computed : count;
@@ -684,10 +686,12 @@ void Engine::State::takeLogits(std::vector<LogitsRow> &taken) {
     }
     if (row.position < continuation.promptTokens() - 1)
       continue; // Is reported with the first token.
-    ++counts.generatedTokens;
+    // None if only the prompt was to be computed.
+    const int64_t newTokens = continuation.generatedTokens() > 0;
+    counts.generatedTokens += newTokens;
     if (continuation.end)
-      finish(continuation, *continuation.end, 1);
-    else if (Status status = continuation.report(1); !status)
+      finish(continuation, *continuation.end, newTokens);
+    else if (Status status = continuation.report(newTokens); !status)
       finish(continuation, FinishReason::Error, 0, status);
   }
 }

@@ -68,12 +68,12 @@ static Status checkCounts(const Request &request, int64_t continuations) {
     return refuseRequest(
         "the number of continuations is " + std::to_string(request.count),
         "give a number from 1 to " + std::to_string(continuations));
-  if (request.maxTokens < -1 || request.maxTokens == 0)
+  if (request.maxTokens < -1)
     return refuseRequest("the number of tokens to generate is " +
                              std::to_string(request.maxTokens),
-                         "give a number from 1, or -1 for no limit");
+                         "give a number from 0, or -1 for no limit");
   if (request.minTokens < 0 ||
-      (request.maxTokens > 0 && request.minTokens > request.maxTokens))
+      (request.maxTokens >= 0 && request.minTokens > request.maxTokens))
     return refuseRequest(
         "minTokens is " + std::to_string(request.minTokens) +
             ", but maxTokens is " + std::to_string(request.maxTokens),

@@ -16,7 +16,7 @@
 
 #include "BatchRunner.h"
 
-#include "llmir/Serving/Engine.h"
+#include "llmir/Serving/Generator.h"
 
 #include <condition_variable>
 #include <map>
@@ -44,6 +44,16 @@ protected:
     options.threads = std::get<1>(GetParam());
     options.kvBlocks = blocks;
     options.keepsPrefixes = keepsPrefixes;
+    options.guardPages = true;
+    return openExecutor(std::get<0>(GetParam()), options);
+  }
+  /// As `llmir chat` has it: for one sequence, and what starts the next one.
+  std::unique_ptr<Executor> openConversation(int64_t contextLength) {
+    ExecutorOptions options;
+    options.threads = std::get<1>(GetParam());
+    options.contextLength = contextLength;
+    options.keepsPrefixes = true;
+    options.sequences = 2;
     options.guardPages = true;
     return openExecutor(std::get<0>(GetParam()), options);
   }
@@ -97,23 +107,39 @@ void addLogprobs(const std::string &model, const Request &request,
   }
 }
 
+/// The tokens of one continuation, token by token, without an engine.
+TokenIds tokensAlone(Executor &executor, const Request &request,
+                     int64_t index) {
+  SamplingParams params = request.sampling;
+  params.seed += static_cast<uint64_t>(index);
+  Sampler sampler(params);
+  sampler.setPrompt(request.prompt);
+  TokenIds text = request.prompt;
+  const size_t end = text.size() + static_cast<size_t>(request.maxTokens);
+  EXPECT_TRUE(executor.cache().createSequence(0));
+  for (size_t next = 0; text.size() < end; ++next) {
+    SequenceStep part;
+    part.tokens = Span<const int32_t>(&text[next], 1);
+    auto logits = executor.step(Span<const SequenceStep>(&part, 1));
+    EXPECT_TRUE(logits) << logits.status().message();
+    if (!logits)
+      break;
+    if (next + 1 == text.size())
+      text.push_back(sampler.sample(logits->row(0)));
+  }
+  EXPECT_TRUE(executor.cache().freeSequence(0));
+  return TokenIds(text.begin() + static_cast<ptrdiff_t>(request.prompt.size()),
+                  text.end());
+}
+
 /// What each continuation is alone, without an engine.
 Continuations alone(const std::string &model, Executor &executor,
                     const std::vector<Request> &requests) {
   Continuations result;
   for (size_t i = 0; i < requests.size(); ++i)
     for (int64_t index = 0; index < requests[i].count; ++index) {
-      GenerateOptions options;
-      options.sampling = requests[i].sampling;
-      options.sampling.seed += static_cast<uint64_t>(index);
-      options.maxTokens = requests[i].maxTokens;
-      options.ignoreEos = true;
-      auto generated = generate(executor, requests[i].prompt, options);
-      EXPECT_TRUE(generated) << generated.status().message();
-      if (!generated)
-        continue;
       Answer &answer = result[{static_cast<RequestId>(i) + 1, index}];
-      answer.tokens = generated->ids;
+      answer.tokens = tokensAlone(executor, requests[i], index);
       addLogprobs(model, requests[i], index, answer);
     }
   return result;
@@ -170,6 +196,54 @@ TEST_P(EngineInvariance, GivesTheTokensOfARequestAlone) {
   EXPECT_EQ(counts.cache.usedBlocks, 0);
   EXPECT_GT(counts.cache.foundTokens, 0);
   EXPECT_GT(counts.preemptions, 0);
+}
+
+/// Turns of a conversation: only what a turn adds is computed, and the tokens
+/// are those of the whole text alone.
+TEST_P(EngineInvariance, ContinuesAConversation) {
+  std::unique_ptr<Executor> large = open(/*blocks=*/8, /*keepsPrefixes=*/false);
+  ASSERT_TRUE(large);
+  const int64_t blockSize = large->info().kvBlockSize;
+  const int64_t vocabulary = large->info().vocabSize;
+  const bool canGoBack = large->info().stateLayers == 0;
+  const int64_t longest = std::min(large->contextLength(), 2 * blockSize);
+  std::unique_ptr<Executor> kept = openConversation(longest);
+  ASSERT_TRUE(kept);
+  auto engine = Engine::create(std::move(kept));
+  ASSERT_TRUE(engine) << engine.status().message();
+  constexpr int64_t turns = 4, answer = 4;
+  const int64_t question = longest / (turns + 1) - answer;
+  ASSERT_GT(question, 0);
+  // A few tokens at the start of a block are not worth a copy of it.
+  auto worthACopy = [&](int64_t tokens) {
+    const int64_t inBlock = tokens % blockSize;
+    return inBlock < std::max<int64_t>(blockSize / 8, 1) ? tokens - inBlock
+                                                         : tokens;
+  };
+  TokenIds text;
+  int64_t known = 0; // Tokens in the cache.
+  for (int64_t turn = 0; turn <= turns; ++turn) {
+    SCOPED_TRACE("turn " + std::to_string(turn));
+    if (turn == turns) { // What was said before is changed.
+      const size_t half = text.size() / 2;
+      text[half] = static_cast<int32_t>((text[half] + 1) % vocabulary);
+      known = canGoBack ? worthACopy(static_cast<int64_t>(half)) : 0;
+    }
+    for (int64_t t = 0; t < question; ++t)
+      text.push_back(static_cast<int32_t>((t * t + 5 * turn) % vocabulary));
+    Request request;
+    request.prompt = text;
+    request.maxTokens = answer;
+    request.ignoreEos = true;
+    request.sampling.temperature = turn % 2 ? 1.2 : 0;
+    request.sampling.seed = static_cast<uint64_t>(turn);
+    auto result = generate(**engine, request);
+    ASSERT_TRUE(result) << result.status().message();
+    EXPECT_EQ(result->ids, tokensAlone(*large, request, 0));
+    EXPECT_EQ(result->cachedTokens, known);
+    text = joined(text, result->ids);
+    known = worthACopy(static_cast<int64_t>(text.size()) - 1);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Decoders, EngineInvariance,

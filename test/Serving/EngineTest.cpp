@@ -499,9 +499,11 @@ TEST(Engine, RefusesWhatItCannotServe) {
   refuses(requestFor({-1}, 1), invalid, "token id -1");
   refuses(requestFor(Tokens(17, 1), 1), StatusCode::ContextLengthExceeded,
           "17 tokens; the context is 16");
-  refuses(requestFor({1}, 0), invalid, "is 0");
   refuses(requestFor({1}, -2), invalid, "is -2");
-  Request request = requestFor({1}, 3);
+  Request request = requestFor({1}, 0);
+  request.minTokens = 1;
+  refuses(request, invalid, "minTokens is 1, but maxTokens is 0");
+  request = requestFor({1}, 3);
   request.minTokens = 4;
   refuses(request, invalid, "minTokens is 4, but maxTokens is 3");
   request = requestFor({1}, 3);

@@ -1,4 +1,4 @@
-// RUN: llmir-serving-tests --gtest_filter='Generator.*:CachedSequence.*'
+// RUN: llmir-serving-tests --gtest_filter='Generator.*:Conversation.*'
 //===----------------------------------------------------------------------===//
 //
 // Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
@@ -6,10 +6,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Answers of an engine for those who wait, one after the other.
+//
+//===----------------------------------------------------------------------===//
 
 #include "llmir/Serving/Generator.h"
-#include "Artifact/Handmade.h"
-#include "Runtime/HandwrittenStep.h"
+#include "EngineHarness.h"
 
 #include <atomic>
 #include <cmath>
@@ -18,248 +21,320 @@ using namespace llmir;
 using namespace llmir::test;
 
 namespace {
-std::unique_ptr<Executor> executor(ArtifactInfo info = sampleInfo()) {
+/// An engine as `llmir run` has it, or as `llmir chat` (keepsPrefixes).
+std::unique_ptr<Engine> open(bool keepsPrefixes = false,
+                             LLMIRStepFunction step = handwrittenStep,
+                             const ArtifactInfo &info = withoutEnds()) {
   ExecutorOptions options;
   options.threads = 2;
-  Expected<std::unique_ptr<Executor>> made = Executor::create(
-      info, handwrittenStep, handwrittenWeightBytes(), options);
-  EXPECT_TRUE(made) << made.status().message();
-  return made ? std::move(*made) : nullptr;
+  options.sequences = info.stateLayers > 0 ? 2 : 0;
+  options.keepsPrefixes = keepsPrefixes;
+  auto executor =
+      Executor::create(info, step, handwrittenWeightBytes(), options);
+  EXPECT_TRUE(executor) << executor.status().message();
+  auto engine = Engine::create(executor ? std::move(*executor) : nullptr);
+  EXPECT_TRUE(engine) << engine.status().message();
+  return engine ? std::move(*engine) : nullptr;
 }
 
-/// What greedy decoding must give, by the meaning of the step.
-std::vector<int32_t> continuation(std::vector<int32_t> tokens, size_t count) {
-  std::vector<int32_t> result;
-  for (size_t i = 0; i < count; ++i) {
-    result.push_back(expectedToken(tokens, tokens.size()));
-    tokens.push_back(result.back());
+Tokens joined(Tokens first, const Tokens &second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+std::atomic<int> stepsBegun{0};
+
+void countedStep(const LLMIRStepContext *ctx, int64_t worker, int64_t workers) {
+  if (worker == 0)
+    ++stepsBegun;
+  handwrittenStep(ctx, worker, workers);
+}
+
+/// The same logits as those of the handwritten step, from sums that a layer
+/// keeps as its state.
+void stepWithStates(const LLMIRStepContext *ctx, int64_t worker,
+                    int64_t workers) {
+  handwrittenStep(ctx, worker, workers);
+  ctx->runtime->barrier(ctx, worker);
+  if (worker != 0)
+    return;
+  const ArtifactInfo info = sampleInfo();
+  int64_t row = 0;
+  for (int64_t s = 0; s < ctx->num_sequences; ++s) {
+    auto *sum = reinterpret_cast<int64_t *>(
+        ctx->state_pool + ctx->state_slots[s] * ctx->state_slot_stride);
+    for (int64_t t = ctx->query_offsets[s]; t < ctx->query_offsets[s + 1];
+         ++t) {
+      *sum += int64_t(ctx->token_ids[t]) * (ctx->positions[t] + 1);
+      if (row == ctx->num_logit_rows || ctx->logit_rows[row] != t)
+        continue;
+      float *logits = ctx->logits + row++ * info.logitsRowStride;
+      std::fill(logits, logits + info.vocabSize, 0.0f);
+      logits[*sum * 3 % info.vocabSize] = 1;
+    }
   }
-  return result;
 }
 
-ArtifactInfo withEnds(std::vector<int64_t> ends) {
-  ArtifactInfo info = sampleInfo();
-  info.eosTokens = std::move(ends);
-  return info;
+/// The first two steps compute finite values, later ones NaN.
+void stepWithNaN(const LLMIRStepContext *ctx, int64_t worker, int64_t workers) {
+  handwrittenStep(ctx, worker, workers);
+  ctx->runtime->barrier(ctx, worker);
+  if (worker == 0 && ++stepsBegun > 2)
+    ctx->logits[sampleInfo().vocabSize - 1] = std::nanf("");
 }
 } // namespace
 
 TEST(Generator, ContinuesGreedily) {
-  std::unique_ptr<Executor> e = executor(withEnds({}));
-  const std::vector<int32_t> prompt = {5, 9, 11};
-  std::vector<int32_t> seen;
-  GenerateOptions options;
-  options.maxTokens = 8;
-  options.onToken = [&](int32_t token) {
-    seen.push_back(token);
-    return true;
-  };
-  Expected<GenerateResult> result = generate(*e, prompt, options);
+  auto engine = open();
+  const Tokens prompt = {5, 9, 11};
+  Tokens seen;
+  auto result = generate(
+      *engine, requestFor(prompt, 8), [&](const RequestUpdate &update) {
+        seen.insert(seen.end(), update.tokens.begin(), update.tokens.end());
+      });
   ASSERT_TRUE(result) << result.status().message();
   EXPECT_EQ(result->ids, continuation(prompt, 8));
   EXPECT_EQ(seen, result->ids);
   EXPECT_EQ(result->finishReason, FinishReason::Length);
   EXPECT_STREQ(finishReasonName(result->finishReason), "length");
   EXPECT_EQ(result->promptTokens, 3);
-  EXPECT_GE(result->prefillMilliseconds, 0);
-  EXPECT_EQ(e->cache().getNumSequences(), 0);
-  EXPECT_EQ(e->cache().blocks().numUsed(), 0);
+  EXPECT_EQ(result->cachedTokens, 0);
+  EXPECT_GT(result->prefillMilliseconds, 0);
+  EXPECT_GT(result->decodeMilliseconds, 0);
+  engine->drain();
+  EXPECT_EQ(engine->executor().cache().getNumSequences(), 0);
+  EXPECT_EQ(engine->executor().cache().blocks().numUsed(), 0);
 }
 
-/// The first two steps compute finite values, later ones NaN.
-static std::atomic<int> stepsBegun{0};
-static void stepWithNaN(const LLMIRStepContext *ctx, int64_t worker,
-                        int64_t workers) {
-  handwrittenStep(ctx, worker, workers);
-  ctx->runtime->barrier(ctx, worker);
-  if (worker == 0 && ++stepsBegun > 2)
-    ctx->logits[sampleInfo().vocabSize - 1] = std::nanf("");
+/// A prompt in steps of the token budget.
+TEST(Generator, TakesLongPrompts) {
+  stepsBegun = 0;
+  auto engine = open(/*keepsPrefixes=*/false, countedStep);
+  Tokens prompt;
+  for (int32_t i = 0; i < 35; ++i) // Above the token budget of 32.
+    prompt.push_back(i * 7 % 50);
+  auto result = generate(*engine, requestFor(prompt, 4));
+  ASSERT_TRUE(result) << result.status().message();
+  EXPECT_EQ(result->ids, continuation(prompt, 4));
+  EXPECT_EQ(stepsBegun, 2 + 3);
+}
+
+TEST(Generator, ComputesOnlyThePrompt) {
+  stepsBegun = 0;
+  auto engine = open(/*keepsPrefixes=*/true, countedStep);
+  Request request = requestFor(Tokens(33, 4), 0);
+  request.promptLogprobs = 1;
+  size_t logprobs = 0;
+  int updates = 0;
+  auto result = generate(*engine, request, [&](const RequestUpdate &update) {
+    ++updates;
+    logprobs = update.promptLogprobs.size();
+  });
+  ASSERT_TRUE(result) << result.status().message();
+  EXPECT_TRUE(result->ids.empty());
+  EXPECT_EQ(result->finishReason, FinishReason::Length);
+  EXPECT_EQ(updates, 1);
+  EXPECT_EQ(logprobs, 32u);
+  EXPECT_GT(result->prefillMilliseconds, 0);
+  EXPECT_EQ(engine->statistics().generatedTokens, 0);
+  result = generate(*engine, requestFor(Tokens(34, 4), 1));
+  ASSERT_TRUE(result) << result.status().message();
+  EXPECT_EQ(result->cachedTokens, 33);
 }
 
 TEST(Generator, SaysFromWhereLogitsAreNaN) {
   EXPECT_FALSE(hasNaN(std::vector<float>{0, 1, -INFINITY, INFINITY}));
   EXPECT_TRUE(hasNaN(std::vector<float>{0, 1, std::nanf("")}));
-  ExecutorOptions settings;
-  settings.threads = 2;
+  auto engine = open(/*keepsPrefixes=*/false, stepWithNaN);
+  Request request = requestFor({5, 9, 11}, 2);
+  request.acceptsNaN = true;
   stepsBegun = 0;
-  auto made = Executor::create(withEnds({}), stepWithNaN,
-                               handwrittenWeightBytes(), settings);
-  ASSERT_TRUE(made) << made.status().message();
-  GenerateOptions options;
-  options.maxTokens = 2;
-  const std::vector<int32_t> prompt = {5, 9, 11};
-  Expected<GenerateResult> result = generate(**made, prompt, options);
+  auto result = generate(*engine, request);
   ASSERT_TRUE(result) << result.status().message();
   EXPECT_EQ(result->firstNaN, std::nullopt);
+  request.maxTokens = 5;
   stepsBegun = 0;
-  options.maxTokens = 5;
-  result = generate(**made, prompt, options);
+  result = generate(*engine, request);
   ASSERT_TRUE(result) << result.status().message();
   EXPECT_EQ(result->firstNaN, std::optional<int64_t>(2));
   EXPECT_EQ(result->ids.size(), 5u);
+  request.maxTokens = 0; // No token is chosen.
+  stepsBegun = 2;
+  result = generate(*engine, request);
+  ASSERT_TRUE(result) << result.status().message();
+  EXPECT_EQ(result->firstNaN, std::nullopt);
+  request.maxTokens = 5;
+  request.acceptsNaN = false;
+  stepsBegun = 0;
+  result = generate(*engine, request);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.status().code(), StatusCode::Internal);
 }
 
 TEST(Generator, StopsAtAnEndToken) {
-  const std::vector<int32_t> prompt = {5, 9, 11};
-  const std::vector<int32_t> all = continuation(prompt, 8);
-  size_t at = 3;
-  while (std::find(all.begin(), all.begin() + static_cast<ptrdiff_t>(at),
-                   all[at]) != all.begin() + static_cast<ptrdiff_t>(at))
-    ++at;
-  std::unique_ptr<Executor> e = executor(withEnds({49999, all[at]}));
-  GenerateOptions options;
-  options.maxTokens = 8;
-  Expected<GenerateResult> result = generate(*e, prompt, options);
+  const Tokens prompt = {5, 9, 11}, all = continuation(prompt, 8);
+  const auto end = std::find(all.begin(), all.end(), all[3]) + 1;
+  ArtifactInfo info = sampleInfo();
+  info.eosTokens = {49999, all[3]};
+  auto engine = open(/*keepsPrefixes=*/false, handwrittenStep, info);
+  Request request = requestFor(prompt, 8);
+  auto result = generate(*engine, request);
   ASSERT_TRUE(result) << result.status().message();
   EXPECT_EQ(result->finishReason, FinishReason::Stop);
-  EXPECT_EQ(result->ids,
-            std::vector<int32_t>(all.begin(),
-                                 all.begin() + static_cast<ptrdiff_t>(at) + 1));
-  options.ignoreEos = true;
-  result = generate(*e, prompt, options);
+  EXPECT_EQ(result->ids, Tokens(all.begin(), end));
+  request.ignoreEos = true;
+  result = generate(*engine, request);
   ASSERT_TRUE(result);
   EXPECT_EQ(result->ids, all);
 }
 
-TEST(Generator, TheWayOfPrefillDoesNotMatter) {
-  std::unique_ptr<Executor> e = executor(withEnds({}));
-  std::vector<int32_t> prompt;
-  for (int32_t i = 0; i < 35; ++i) // Above the token budget of 32.
-    prompt.push_back(i * 7 % 50);
-  for (int64_t chunk : {0, 1, 2, 5, 31, 32}) {
-    GenerateOptions options;
-    options.maxTokens = 4;
-    options.prefillChunk = chunk;
-    Expected<GenerateResult> result = generate(*e, prompt, options);
-    ASSERT_TRUE(result) << result.status().message();
-    EXPECT_EQ(result->ids, continuation(prompt, 4)) << chunk;
-  }
-}
-
 TEST(Generator, EndsWithTheContext) {
-  std::unique_ptr<Executor> e = executor(withEnds({}));
-  std::vector<int32_t> prompt(38, 4);
-  Expected<GenerateResult> result = generate(*e, prompt);
+  auto engine = open();
+  Tokens prompt(38, 4);
+  auto result = generate(*engine, requestFor(prompt, -1));
   ASSERT_TRUE(result) << result.status().message();
   // Two more fit, and the token after the last one is known as well.
   EXPECT_EQ(result->ids, continuation(prompt, 3));
   EXPECT_EQ(result->finishReason, FinishReason::Length);
-  prompt.assign(40, 4);
-  result = generate(*e, prompt);
+  result = generate(*engine, requestFor(Tokens(40, 4), -1));
   ASSERT_TRUE(result) << result.status().message();
   EXPECT_EQ(result->ids.size(), 1u);
-  prompt.assign(41, 4);
-  result = generate(*e, prompt);
+  result = generate(*engine, requestFor(Tokens(41, 4), -1));
   ASSERT_FALSE(result);
-  EXPECT_EQ(result.status().code(), StatusCode::ContextLengthExceeded);
-  EXPECT_EQ(result.status().cause(),
-            "the prompt has 41 tokens; the context is 40");
+  EXPECT_EQ(result.status().code(), StatusCode::OutOfRange);
+  EXPECT_EQ(result.status().message(),
+            "the prompt has 41 tokens; the context is 40; shorten the prompt, "
+            "or use a larger context");
 }
 
 TEST(Generator, MayBeCancelled) {
-  std::unique_ptr<Executor> e = executor(withEnds({}));
-  GenerateOptions options;
-  int calls = 0;
-  options.onToken = [&](int32_t) { return ++calls < 3; };
-  Expected<GenerateResult> result =
-      generate(*e, std::vector<int32_t>{5}, options);
+  auto engine = open();
+  Request request = requestFor({5}, -1);
+  int asked = 0;
+  request.isCancelled = [&] { return ++asked > 3; };
+  auto result = generate(*engine, request);
   ASSERT_TRUE(result) << result.status().message();
   EXPECT_EQ(result->finishReason, FinishReason::Cancelled);
-  EXPECT_EQ(result->ids.size(), 3u);
-  EXPECT_EQ(e->cache().getNumSequences(), 0);
+  EXPECT_EQ(result->ids.size(), 3u); // It is asked before each step.
+  request.isCancelled = [] { return true; };
+  result = generate(*engine, request);
+  ASSERT_TRUE(result) << result.status().message();
+  EXPECT_EQ(result->finishReason, FinishReason::Cancelled);
+  EXPECT_TRUE(result->ids.empty());
+  EXPECT_EQ(result->prefillMilliseconds, 0);
 }
 
 TEST(Generator, RefusesBadRequests) {
-  std::unique_ptr<Executor> e = executor();
-  auto code = [&](const std::vector<int32_t> &prompt,
-                  const GenerateOptions &options) {
-    StatusCode result = generate(*e, prompt, options).status().code();
-    EXPECT_EQ(e->cache().getNumSequences(), 0);
-    EXPECT_EQ(e->cache().blocks().numUsed(), 0);
-    return result;
+  auto engine = open();
+  auto code = [&](const Request &request) {
+    return generate(*engine, request).status().code();
   };
-  GenerateOptions options;
-  EXPECT_EQ(code({}, options), StatusCode::InvalidArgument);
-  EXPECT_EQ(code({50}, options), StatusCode::OutOfRange);
-  options.maxTokens = -2;
-  EXPECT_EQ(code({1}, options), StatusCode::InvalidArgument);
-  options = {};
-  options.prefillChunk = 33;
-  EXPECT_EQ(code({1}, options), StatusCode::InvalidArgument);
-  options = {};
-  options.sampling.topP = 3;
-  EXPECT_EQ(code({1}, options), StatusCode::InvalidArgument);
-  options = {};
-  options.maxTokens = 0;
-  EXPECT_EQ(code({1}, options), StatusCode::Ok);
+  EXPECT_EQ(code(requestFor({}, 1)), StatusCode::InvalidArgument);
+  EXPECT_EQ(code(requestFor({50}, 1)), StatusCode::InvalidArgument);
+  EXPECT_EQ(code(requestFor({1}, -2)), StatusCode::InvalidArgument);
+  Request request = requestFor({1}, 1);
+  request.count = 2;
+  EXPECT_EQ(code(request), StatusCode::InvalidArgument);
+  request.count = 1;
+  request.sampling.topP = 3;
+  EXPECT_EQ(code(request), StatusCode::InvalidArgument);
+  EXPECT_EQ(code(requestFor({1}, 1)), StatusCode::Ok);
 }
 
-TEST(CachedSequence, ComputesOnlyWhatDiffers) {
-  std::unique_ptr<Executor> e = executor(withEnds({}));
-  CachedSequence sequence(*e);
-  GenerateOptions options;
-  options.maxTokens = 4;
-  std::vector<int32_t> prompt = {5, 9, 11};
-  Expected<GenerateResult> first = sequence.generate(prompt, options);
-  ASSERT_TRUE(first) << first.status().message();
-  EXPECT_EQ(first->cachedTokens, 0);
-  EXPECT_EQ(first->ids, continuation(prompt, 4));
-
+TEST(Conversation, ComputesOnlyWhatDiffers) {
+  auto engine = open(/*keepsPrefixes=*/true);
+  auto answer = [&](const Tokens &prompt) {
+    auto result = generate(*engine, requestFor(prompt, 4));
+    EXPECT_TRUE(result) << result.status().message();
+    EXPECT_EQ(result->ids, continuation(prompt, 4));
+    return result->cachedTokens;
+  };
+  const Tokens first = {5, 9, 11};
+  EXPECT_EQ(answer(first), 0);
   // The next turn continues the first one; its last token was not appended.
-  prompt.insert(prompt.end(), first->ids.begin(), first->ids.end());
-  prompt.push_back(7);
-  Expected<GenerateResult> second = sequence.generate(prompt, options);
-  ASSERT_TRUE(second) << second.status().message();
-  EXPECT_EQ(second->cachedTokens, 6);
-  EXPECT_EQ(second->ids, continuation(prompt, 4));
-
+  const Tokens second = joined(joined(first, continuation(first, 4)), {7});
+  EXPECT_EQ(answer(second), 6);
   // The same prompt again: one token is computed, for the logits.
-  Expected<GenerateResult> again = sequence.generate(prompt, options);
-  ASSERT_TRUE(again) << again.status().message();
-  EXPECT_EQ(again->cachedTokens, 7);
-  EXPECT_EQ(again->ids, second->ids);
-
+  EXPECT_EQ(answer(second), 7);
   // A difference in the middle, and a shorter prompt.
-  const std::vector<int32_t> other = {5, 9, 3};
-  Expected<GenerateResult> third = sequence.generate(other, options);
-  ASSERT_TRUE(third) << third.status().message();
-  EXPECT_EQ(third->cachedTokens, 2);
-  EXPECT_EQ(third->ids, continuation(other, 4));
+  EXPECT_EQ(answer({5, 9, 3}), 2);
+  // Another salt.
+  Request other = requestFor({5, 9, 3}, 4);
+  other.salt = 1;
+  auto result = generate(*engine, other);
+  ASSERT_TRUE(result) << result.status().message();
+  EXPECT_EQ(result->cachedTokens, 0);
+  engine->drain();
+  expectAllAvailable(*engine);
 }
 
-TEST(CachedSequence, CanBeCancelledAndContinued) {
-  std::unique_ptr<Executor> e = executor(withEnds({}));
-  CachedSequence sequence(*e);
-  GenerateOptions options;
-  options.maxTokens = 8;
-  options.prefillChunk = 1;
+/// The pool has room for one sequence of the whole context, and for the block
+/// from which its start is copied.
+TEST(Conversation, HasTheWholeContext) {
+  auto engine = open(/*keepsPrefixes=*/true);
+  const Tokens full(40, 4), other(40, 5);
+  for (const Tokens &prompt : {full, full, other, full}) {
+    auto result = generate(*engine, requestFor(prompt, -1));
+    ASSERT_TRUE(result) << result.status().message();
+    EXPECT_EQ(result->ids, continuation(prompt, 1));
+  }
+}
+
+TEST(Conversation, CanBeCancelledAndContinued) {
+  auto engine = open(/*keepsPrefixes=*/true);
   int steps = 0;
-  options.isCancelled = [&] { return ++steps > 2; };
-  const std::vector<int32_t> prompt = {5, 9, 11};
-  Expected<GenerateResult> cancelled = sequence.generate(prompt, options);
+  Request request = requestFor(Tokens(35, 4), 3); // Two steps for the prompt.
+  request.isCancelled = [&] { return ++steps > 1; };
+  auto cancelled = generate(*engine, request);
   ASSERT_TRUE(cancelled) << cancelled.status().message();
   EXPECT_EQ(cancelled->finishReason, FinishReason::Cancelled);
   EXPECT_TRUE(cancelled->ids.empty());
-  EXPECT_EQ(sequence.ids().size(), 2u);
-
-  options.isCancelled = nullptr;
-  Expected<GenerateResult> result = sequence.generate(prompt, options);
+  request.isCancelled = nullptr;
+  auto result = generate(*engine, request);
   ASSERT_TRUE(result) << result.status().message();
-  EXPECT_EQ(result->cachedTokens, 2);
-  EXPECT_EQ(result->ids, continuation(prompt, 8));
+  EXPECT_EQ(result->cachedTokens, 32);
+  EXPECT_EQ(result->ids, continuation(request.prompt, 3));
 }
 
-TEST(CachedSequence, StaysConsistentAfterFailures) {
-  std::unique_ptr<Executor> e = executor(withEnds({}));
-  CachedSequence sequence(*e);
-  GenerateOptions options;
-  options.maxTokens = 2;
-  const std::vector<int32_t> prompt = {5, 9, 11};
-  ASSERT_TRUE(sequence.generate(prompt, options));
-  const std::vector<int32_t> wrong = {5, 9, 1 << 20};
-  EXPECT_FALSE(sequence.generate(wrong, options));
-  Expected<GenerateResult> result = sequence.generate(prompt, options);
+TEST(Conversation, StaysConsistentAfterFailures) {
+  auto engine = open(/*keepsPrefixes=*/true, stepWithNaN);
+  const Tokens prompt = {5, 9, 11};
+  stepsBegun = 0;
+  EXPECT_FALSE(generate(*engine, requestFor(prompt, 5)));
+  EXPECT_FALSE(generate(*engine, requestFor({5, 9, 1 << 20}, 2)));
+  stepsBegun = 0;
+  auto result = generate(*engine, requestFor(prompt, 2));
   ASSERT_TRUE(result) << result.status().message();
   EXPECT_EQ(result->ids, continuation(prompt, 2));
-  EXPECT_EQ(e->cache().getNumSequences(), 1);
+  EXPECT_EQ(result->cachedTokens, 2);
+}
+
+/// States are kept where a turn ended, so that the next one can only continue
+/// there.
+TEST(Conversation, ContinuesFromStates) {
+  ArtifactInfo info = withoutEnds();
+  info.stateLayers = 1;
+  info.stateRecordBytes = 64;
+  auto engine = open(/*keepsPrefixes=*/true, stepWithStates, info);
+  Tokens text = {5, 9, 11};
+  for (int64_t turn = 0, known = 0; turn < 5; ++turn) {
+    SCOPED_TRACE("turn " + std::to_string(turn));
+    auto result = generate(*engine, requestFor(text, 4));
+    ASSERT_TRUE(result) << result.status().message();
+    EXPECT_EQ(result->ids, continuation(text, 4));
+    EXPECT_EQ(result->cachedTokens, known);
+    text = joined(text, result->ids);
+    known = static_cast<int64_t>(text.size()) - 1;
+    text.push_back(static_cast<int32_t>(turn));
+  }
+  text[9] += 1; // What was said before is changed.
+  for (int round = 0; round < 2; ++round) {
+    auto result = generate(*engine, requestFor(text, 4));
+    ASSERT_TRUE(result) << result.status().message();
+    EXPECT_EQ(result->ids, continuation(text, 4));
+    EXPECT_EQ(result->cachedTokens, 0);
+  }
+  engine->drain();
+  expectAllAvailable(*engine);
+  EXPECT_TRUE(engine->executor().cache().checkInvariants());
 }

@@ -313,7 +313,8 @@ def write_part(folder, config, weights, model_type, others):
 
 
 COMPANY = ("BatchInvariance.InOnePiece", "BatchInvariance.InPieces", "BatchInvariance.TokenByTokenAfterAPrompt",
-           "BatchInvariance.FiveAtOnceInAnyOrder", "EngineInvariance.GivesTheTokensOfARequestAlone")
+           "BatchInvariance.FiveAtOnceInAnyOrder", "EngineInvariance.GivesTheTokensOfARequestAlone",
+           "EngineInvariance.ContinuesAConversation")
 
 
 def in_company(command, temp, names):

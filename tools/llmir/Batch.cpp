@@ -118,7 +118,7 @@ Status Batch::load() {
   if (!resolved)
     return resolved.takeStatus();
   ExecutionRequest execution = options.execution;
-  execution.sharesCache = true;
+  execution.cacheUse = CacheUse::ManyTexts;
   Expected<LoadedModel> loaded =
       loadModel(*resolved, options.model.level, execution);
   if (!loaded)

@@ -20,7 +20,6 @@
 
 #include "llmir/ChatOutput/ChatOutput.h"
 #include "llmir/Serving/Generator.h"
-#include "llmir/Tokenizer/StreamDecoder.h"
 
 #include <algorithm>
 #include <memory>
@@ -79,9 +78,9 @@ private:
 
   const ChatOptions &options;
   LoadedModel model;
-  std::optional<ChatPrompt> chat;
+  PromptModel prompts;
   std::optional<ChatOutputFormat> format; ///< Of reasoning only: no tools.
-  std::unique_ptr<CachedSequence> sequence;
+  std::unique_ptr<Engine> engine;
   std::unique_ptr<Conversation> conversation;
   std::unique_ptr<LineEditor> editor;
   bool hidesThinking, isDone = false;
@@ -176,8 +175,9 @@ void Chat::stats(const std::string &) {
   noteLines(
       "this session\n"
       "  context    " +
-      std::to_string(sequence->ids().size()) + " of " +
-      std::to_string(model.executor->contextLength()) +
+      std::to_string(last.promptTokens +
+                     static_cast<int64_t>(last.ids.size())) +
+      " of " + std::to_string(engine->contextLength()) +
       " tokens\n"
       "  answers    " +
       std::to_string(numAnswers) + ", " + std::to_string(allTokens) +
@@ -261,34 +261,34 @@ void Chat::show(const std::vector<ChatDelta> &deltas) {
 
 Expected<GenerateResult>
 Chat::generateAnswer(const Conversation::Prompt &prompt, std::string &text) {
-  const Tokenizer &tokenizer = *model.tokenizer;
-  StreamDecoderOptions style;
-  style.continuesText = true;
-  style.skipSpecialTokens = false; // Tags of thinking may be special.
-  StreamDecoder decoder(tokenizer, style);
+  auto style = std::make_shared<AnswerTextOptions>();
+  style->continuesText = true;
+  style->keepsSpecialToken = [&](std::string_view token) {
+    return format->isMarker(token);
+  };
+  AnswerText answer(&*model.tokenizer, std::move(style));
   ChatOutputParser parser(*format, prompt.text);
   auto take = [&](const std::string &piece) {
     text += piece;
     show(parser.feed(piece));
   };
-  GenerateOptions settings;
-  settings.sampling =
-      options.sampling.params(model.executor->info().generation);
-  settings.sampling.seed += numAnswers;
-  settings.maxTokens = options.maxTokens;
-  settings.isCancelled = [&] {
-    return editor->isInteractive() && InterruptScope::pending();
-  };
-  settings.onToken = [&](int32_t id) {
-    if (!tokenizer.isSpecial(id) || format->isMarker(tokenizer.tokenText(id)))
-      take(decoder.feed(id));
-    return true;
-  };
+  Request request;
+  request.prompt = prompt.ids;
+  request.sampling = options.sampling.params(engine->info().generation);
+  request.sampling.seed += numAnswers;
+  request.maxTokens = options.maxTokens;
+  request.acceptsNaN = true;
   std::optional<InterruptScope> scope; // Ctrl-C ends a batch.
-  if (editor->isInteractive())
+  if (editor->isInteractive()) {
     scope.emplace();
-  Expected<GenerateResult> result = sequence->generate(prompt.ids, settings);
-  take(decoder.flush());
+    request.isCancelled = InterruptScope::pending;
+  }
+  auto result =
+      generate(*engine, std::move(request), [&](const RequestUpdate &update) {
+        for (int32_t id : update.tokens)
+          take(answer.add(id, update.finishReason == FinishReason::Stop));
+      });
+  take(answer.finish());
   show(parser.finish());
   setDim(false);
   print("\n");
@@ -298,7 +298,7 @@ Chat::generateAnswer(const Conversation::Prompt &prompt, std::string &text) {
 
 /// Tokens that a prompt may have, so that there is room for an answer.
 int64_t Chat::promptTokens() const {
-  const int64_t context = model.executor->contextLength();
+  const int64_t context = engine->contextLength();
   return context - std::min<int64_t>(1024, context / 4);
 }
 
@@ -345,7 +345,7 @@ void Chat::noteAnswer(const GenerateResult &result) const {
   if (result.finishReason == FinishReason::Length &&
       static_cast<int64_t>(result.ids.size()) != options.maxTokens)
     note("the answer ends here: the context of " +
-         std::to_string(model.executor->contextLength()) + " tokens is full");
+         std::to_string(engine->contextLength()) + " tokens is full");
 }
 
 //===----------------------------------------------------------------------===//
@@ -356,29 +356,23 @@ Status Chat::open() {
   Expected<ResolvedModel> resolved = resolveModel(options.model);
   if (!resolved)
     return resolved.takeStatus();
-  Expected<LoadedModel> loaded =
-      loadModel(*resolved, options.model.level, options.execution);
-  if (!loaded)
-    return loaded.takeStatus();
-  model = std::move(*loaded);
+  ExecutionRequest execution = options.execution;
+  execution.cacheUse = CacheUse::Turns;
+  LLMIR_ASSIGN_OR_RETURN(model,
+                         loadModel(*resolved, options.model.level, execution));
   if (!model.tokenizer)
     return Status(StatusCode::NotFound,
                   "'" + options.model.model + "' has no tokenizer",
                   "a conversation needs one");
-  Expected<ModelTemplates> templates = artifactTemplates(*model.artifact);
-  if (!templates)
-    return templates.takeStatus();
-  Expected<ChatPrompt> found = ChatPrompt::create(
-      std::move(*templates), options.chatTemplate, &*model.tokenizer);
-  if (!found)
-    return found.takeStatus();
-  chat = std::move(*found);
-  auto chosen = ChatOutputFormat::choose(chat->source(/*hasTools=*/false),
-                                         "none", "auto");
-  if (!chosen)
-    return chosen.takeStatus();
-  format = *chosen;
-  return chat->check();
+  prompts = promptModel(*model.artifact, model.tokenizer, options.chatTemplate);
+  if (!prompts.chat)
+    return prompts.chat.takeStatus();
+  LLMIR_ASSIGN_OR_RETURN(
+      format, ChatOutputFormat::choose(prompts.chat->source(/*hasTools=*/false),
+                                       "none", "auto"));
+  LLMIR_RETURN_IF_ERROR(prompts.chat->check());
+  LLMIR_ASSIGN_OR_RETURN(engine, Engine::create(std::move(model.executor)));
+  return Status::ok();
 }
 
 /// Reads a message or command; a line that ends with a backslash continues.
@@ -428,14 +422,13 @@ Outcome Chat::operator()() {
     return Outcome::usage(flags.cause(), flags.advice());
   if (Status opened = open(); !opened)
     return Outcome::ofFlags(opened);
-  sequence = std::make_unique<CachedSequence>(*model.executor);
-  conversation = std::make_unique<Conversation>(*model.tokenizer, *chat);
+  conversation = std::make_unique<Conversation>(prompts);
   conversation->setSystem(options.system);
   editor = std::make_unique<LineEditor>(
       options.noHistory ? std::string() : defaultHistoryFile());
   if (editor->isInteractive())
     note(model.artifact->info().modelName + ", context of " +
-         std::to_string(model.executor->contextLength()) +
+         std::to_string(engine->contextLength()) +
          " tokens; /help lists the commands, Ctrl-D ends");
   return talk();
 }

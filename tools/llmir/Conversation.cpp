@@ -14,9 +14,6 @@
 using namespace llmir;
 using namespace llmir::cli;
 
-Conversation::Conversation(const Tokenizer &tokenizer, ChatPrompt &chat)
-    : tokenizer(tokenizer), chat(chat) {}
-
 bool Conversation::hasSystem() const {
   return !list.empty() && list.front().role == "system";
 }
@@ -65,18 +62,13 @@ Expected<Conversation::Prompt> Conversation::render() {
       messages.push_back(
           {{"role", list[i].role}, {"content", list[i].content}});
   Prompt prompt;
-  Expected<std::string> text = chat.render(
-      {{"messages", std::move(messages)}, {"add_generation_prompt", true}});
-  if (!text)
-    return text.takeStatus();
-  prompt.text = std::move(*text);
+  LLMIR_ASSIGN_OR_RETURN(prompt.text,
+                         model.chat->render({{"messages", std::move(messages)},
+                                             {"add_generation_prompt", true}}));
   // The template spells the special tokens itself.
-  EncodeOptions options;
-  options.addSpecialTokens = false;
-  Expected<std::vector<int32_t>> ids = tokenizer.encode(prompt.text, options);
-  if (!ids)
-    return ids.takeStatus().withContext("the conversation");
-  prompt.ids = std::move(*ids);
+  LLMIR_ASSIGN_OR_RETURN(prompt.ids,
+                         encodePrompt(prompt.text, /*addsSpecialTokens=*/false,
+                                      "the conversation", model));
   return prompt;
 }
 

@@ -14,10 +14,8 @@
 #ifndef LLMIR_TOOLS_LLMIR_CONVERSATION_H
 #define LLMIR_TOOLS_LLMIR_CONVERSATION_H
 
-#include "TemplateOptions.h"
-
+#include "llmir/Server/RequestReader.h"
 #include "llmir/Support/Status.h"
-#include "llmir/Tokenizer/Tokenizer.h"
 
 #include <cstdint>
 #include <string>
@@ -32,8 +30,8 @@ struct ChatMessage {
 
 class Conversation {
 public:
-  /// Both must outlive the conversation.
-  Conversation(const Tokenizer &tokenizer, ChatPrompt &chat);
+  /// A model with a chat template, which must outlive the conversation.
+  explicit Conversation(PromptModel &model) : model(model) {}
 
   /// Sets the system message, or removes it if the text is empty.
   void setSystem(const std::string &text);
@@ -69,8 +67,7 @@ private:
   /// Drops the oldest turn; false if only the last one is left.
   bool dropTurn(size_t &dropped);
 
-  const Tokenizer &tokenizer;
-  ChatPrompt &chat;
+  PromptModel &model;
   std::vector<ChatMessage> list;
   size_t firstSent = 0; ///< Earlier ones, but the system message, are dropped.
 };

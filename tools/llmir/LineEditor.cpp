@@ -10,6 +10,7 @@
 #include "StandardInput.h"
 #include "TerminalSignals.h"
 
+#include <atomic>
 #include <cerrno>
 #include <clocale>
 #include <csignal>
@@ -33,13 +34,15 @@ using namespace llmir::cli;
 // Ctrl-C
 //===----------------------------------------------------------------------===//
 
-static volatile std::sig_atomic_t interrupted = 0;
+/// Read by another thread than that of the handler.
+static std::atomic<bool> interrupted{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
 static struct sigaction previousAction;
 
 InterruptScope::InterruptScope() {
-  interrupted = 0;
+  interrupted = false;
   struct sigaction action = {};
-  action.sa_handler = [](int) { interrupted = 1; };
+  action.sa_handler = [](int) { interrupted = true; };
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, &previousAction);
 }
@@ -48,7 +51,7 @@ InterruptScope::~InterruptScope() {
   sigaction(SIGINT, &previousAction, nullptr);
 }
 
-bool InterruptScope::pending() { return interrupted != 0; }
+bool InterruptScope::pending() { return interrupted; }
 
 //===----------------------------------------------------------------------===//
 // The editor

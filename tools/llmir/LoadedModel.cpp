@@ -70,7 +70,7 @@ void cli::addSharedCacheOption(CLI::App &command, ExecutionRequest &request) {
       ->check(atLeast(1e-6));
 }
 
-/// Bytes of a cache for many sequences.
+/// Bytes of a cache for many texts.
 static int64_t bytesOfSharedCache(const ArtifactInfo &info,
                                   const ExecutionRequest &request) {
   if (request.sharedCacheGB > 0)
@@ -124,10 +124,11 @@ Expected<LoadedModel> cli::loadModel(const ResolvedModel &resolved,
   settings.threads = request.threads;
   request.placement.apply(settings);
   settings.contextLength = request.context;
-  if (request.sharesCache) {
-    settings.keepsPrefixes = true;
+  settings.keepsPrefixes = request.cacheUse != CacheUse::OneText;
+  if (request.cacheUse == CacheUse::ManyTexts)
     settings.kvBytes = bytesOfSharedCache(resolved.artifact->info(), request);
-  }
+  if (request.cacheUse == CacheUse::Turns)
+    settings.sequences = 2; // The states of a turn and of the one before.
   auto created = Executor::create(resolved.artifact, settings);
   if (!created)
     return created.takeStatus();

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What `run` and `chat` share: a model that is ready to generate, and the flags
-// of its execution and of sampling.
+// What commands that answer share: a model that is ready, and the flags of its
+// execution and of sampling.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,14 +40,20 @@ struct SamplingRequest {
   SamplingParams params(const GenerationDefaults &defaults) const;
 };
 
+/// How many texts a command computes with one cache.
+enum class CacheUse : uint8_t {
+  OneText,  ///< At a time; nothing is kept.
+  Turns,    ///< One at a time, which usually continues the last one.
+  ManyTexts ///< At the same time, which may begin alike.
+};
+
 struct ExecutionRequest {
   int64_t threads = 0; ///< 0: one per processor.
   int64_t context = 0; ///< Tokens; 0: the model's own.
   PlacementRequest placement;
-  /// Many sequences share the cache, which keeps prefixes.
-  bool sharesCache = false;
-  /// Its size in GB. 0: a quarter of the memory, at most what 64 sequences
-  /// need.
+  CacheUse cacheUse = CacheUse::OneText;
+  /// Of a cache for many texts, in GB. 0: a quarter of the memory, at most what
+  /// 64 sequences need.
   double sharedCacheGB = 0;
 };
 

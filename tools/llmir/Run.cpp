@@ -23,7 +23,6 @@
 #include "llmir/Checkpoint/GGUF.h"
 #include "llmir/Serving/Generator.h"
 #include "llmir/Support/Json.h"
-#include "llmir/Tokenizer/StreamDecoder.h"
 
 #include <memory>
 
@@ -58,18 +57,17 @@ private:
   Status checkTokenizer() const;
   Status load();
   Status encodePrompt();
-  Status encodeQuestion();
   Outcome checkChatFlags() const;
   Status noTokenizer() const;
-  Expected<GenerateResult> generateText(const SamplingParams &params);
+  Expected<GenerateResult> generateText();
   void report(const GenerateResult &result);
   void noteFullContext(const GenerateResult &result) const;
   Status writeProfile();
 
   const RunOptions &options;
   ResolvedModel model;
-  std::optional<Tokenizer> tokenizer;
-  std::unique_ptr<Executor> executor;
+  LoadedModel loaded;
+  std::unique_ptr<Engine> engine;
   std::string promptText; ///< Empty if ids or nothing was given.
   std::vector<int32_t> prompt;
   std::string text; ///< The generated text.
@@ -145,60 +143,38 @@ Status Run::load() {
 
   Stopwatch watch;
   Profile::Phase loading = profile.begin("load");
-  Expected<LoadedModel> loaded =
-      loadModel(model, options.model.level, options.execution);
-  if (!loaded)
-    return loaded.takeStatus();
-  tokenizer = std::move(loaded->tokenizer);
-  executor = std::move(loaded->executor);
+  LLMIR_ASSIGN_OR_RETURN(
+      loaded, loadModel(model, options.model.level, options.execution));
   loadMs = watch.milliseconds();
   profile.end(loading);
   if (!options.profile.empty())
-    return executor->startTrace();
+    return loaded.executor->startTrace();
   return Status::ok();
 }
 
-/// The ids of a conversation of one question, as the template renders it.
-Status Run::encodeQuestion() {
-  if (!tokenizer)
-    return noTokenizer();
-  Expected<ModelTemplates> templates = artifactTemplates(*model.artifact);
-  if (!templates)
-    return templates.takeStatus();
-  Expected<ChatPrompt> chat = ChatPrompt::create(
-      std::move(*templates), options.chatTemplate, &*tokenizer);
-  if (!chat)
-    return chat.takeStatus();
-  Expected<std::string> rendered =
-      chat->render(ChatPrompt::conversation(options.system, promptText));
-  if (!rendered)
-    return rendered.takeStatus();
-  EncodeOptions bare;
-  bare.addSpecialTokens = false;
-  Expected<std::vector<int32_t>> ids = tokenizer->encode(*rendered, bare);
-  if (!ids)
-    return ids.takeStatus().withContext("the prompt");
-  prompt = std::move(*ids);
-  return Status::ok();
-}
-
-/// The given ids, or those of the text; without either, the BOS token.
+/// The given ids, or those of the text or of the question; without any, the BOS
+/// token.
 Status Run::encodePrompt() {
   if (!options.promptIds.empty())
     return Status::ok();
-  if (options.chat)
-    return encodeQuestion();
-  if (tokenizer) {
-    Expected<std::vector<int32_t>> ids = tokenizer->encode(promptText);
-    if (!ids)
-      return ids.takeStatus().withContext("the prompt");
-    prompt = std::move(*ids);
-  } else if (!promptText.empty()) {
+  if (!loaded.tokenizer && (options.chat || !promptText.empty()))
     return noTokenizer();
+  PromptModel prompts =
+      promptModel(*model.artifact, loaded.tokenizer, options.chatTemplate);
+  if (options.chat) {
+    if (!prompts.chat)
+      return prompts.chat.takeStatus();
+    LLMIR_ASSIGN_OR_RETURN(
+        promptText, prompts.chat->render(
+                        ChatPrompt::conversation(options.system, promptText)));
   }
-  int64_t bos = executor->info().bosToken;
-  if (prompt.empty() && bos >= 0)
-    prompt.push_back(static_cast<int32_t>(bos));
+  if (loaded.tokenizer)
+    LLMIR_ASSIGN_OR_RETURN(
+        prompt, llmir::encodePrompt(promptText,
+                                    /*addsSpecialTokens=*/!options.chat,
+                                    "the prompt", prompts));
+  else if (prompts.bosToken >= 0)
+    prompt.push_back(static_cast<int32_t>(prompts.bosToken));
   if (prompt.empty())
     return Status(StatusCode::InvalidArgument,
                   "the prompt is empty, and the model has no token that begins "
@@ -207,54 +183,53 @@ Status Run::encodePrompt() {
   return Status::ok();
 }
 
-Expected<GenerateResult> Run::generateText(const SamplingParams &params) {
-  std::optional<StreamDecoder> decoder;
-  if (tokenizer) {
-    StreamDecoderOptions style;
-    for (int32_t id : prompt)
-      style.continuesText |= !tokenizer->isSpecial(id);
-    decoder.emplace(*tokenizer, style);
-  }
-  auto show = [&](std::string piece) {
+Expected<GenerateResult> Run::generateText() {
+  Request request;
+  request.prompt = prompt;
+  request.sampling = options.sampling.params(engine->info().generation);
+  request.maxTokens = options.maxTokens.value_or(-1);
+  request.acceptsNaN = true;
+  const Tokenizer *tokenizer = loaded.tokenizer ? &*loaded.tokenizer : nullptr;
+  auto style = std::make_shared<AnswerTextOptions>();
+  style->continuesText = continuesText(tokenizer, prompt);
+  AnswerText answer(tokenizer, std::move(style));
+  auto show = [&](const std::string &piece) {
     if (!options.json && !piece.empty())
       printNow(piece);
     text += piece;
   };
-
-  GenerateOptions settings;
-  settings.sampling = params;
-  settings.maxTokens = options.maxTokens.value_or(-1);
-  bool idsFollow = false;
-  Profile::Phase step = profile.begin("prefill");
-  settings.onToken = [&](int32_t id) {
-    profile.end(step);
-    step = profile.begin("decode");
-    if (decoder) {
-      // Some tokenizers decode "</s>" to text even when skipping it.
-      if (!tokenizer->isSpecial(id))
-        show(decoder->feed(id));
-    } else if (!options.json) { // Without a tokenizer, print the ids.
-      printNow((idsFollow ? "," : "") + std::to_string(id));
-      idsFollow = true;
-    }
-    return true;
+  auto showId = [&](int32_t id, bool isFirst) { // Without a tokenizer.
+    if (!options.json)
+      printNow((isFirst ? "" : ",") + std::to_string(id));
   };
-  Expected<GenerateResult> result = generate(*executor, prompt, settings);
-  if (decoder && result)
-    show(decoder->flush());
-  return result;
+  Profile::Phase step = profile.begin("prefill");
+  return generate(
+      *engine, std::move(request), [&](const RequestUpdate &update) {
+        for (int32_t id : update.tokens) {
+          profile.end(step);
+          step = profile.begin("decode");
+          if (tokenizer)
+            show(answer.add(id, update.finishReason == FinishReason::Stop));
+          else
+            showId(id, /*isFirst=*/update.generatedTokens == 1);
+        }
+        if (update.finishReason)
+          show(answer.finish());
+      });
 }
 
 /// Writes the trace to the file and the table to standard error.
 Status Run::writeProfile() {
-  executor->stopTrace();
-  profile.addSteps(*executor);
-  StepCost needs = tracedNeeds(*executor);
-  auto meter = LimitMeter::create(*executor);
+  engine->drain();
+  Executor &executor = engine->executor();
+  executor.stopTrace();
+  profile.addSteps(executor);
+  StepCost needs = tracedNeeds(executor);
+  auto meter = LimitMeter::create(executor);
   if (!meter)
     return meter.takeStatus();
   noteLines("profile of the steps\n" +
-            profileTable(*executor, (*meter)->measure(needs)));
+            profileTable(executor, (*meter)->measure(needs)));
   return profile.write(options.profile);
 }
 
@@ -263,7 +238,7 @@ void Run::report(const GenerateResult &result) {
   if (options.json) {
     Json object = {{"prompt_ids", prompt},
                    {"ids", result.ids},
-                   {"text", tokenizer ? Json(text) : Json(nullptr)},
+                   {"text", loaded.tokenizer ? Json(text) : Json(nullptr)},
                    {"finish_reason", finishReasonName(result.finishReason)},
                    {"timings",
                     {{"compile_ms", model.compileMs},
@@ -272,8 +247,9 @@ void Run::report(const GenerateResult &result) {
                      {"decode_ms", result.decodeMilliseconds},
                      {"prompt_tokens", result.promptTokens},
                      {"generated_tokens", generated}}}};
-    if (!executor->placement().empty())
-      object["placement"] = executor->placement();
+    if (const std::string &where = engine->executor().placement();
+        !where.empty())
+      object["placement"] = where;
     print(object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
     return;
   }
@@ -300,7 +276,7 @@ void Run::report(const GenerateResult &result) {
 /// Says why there are fewer tokens than were asked for.
 void Run::noteFullContext(const GenerateResult &result) const {
   const auto generated = static_cast<int64_t>(result.ids.size());
-  const int64_t context = executor->contextLength();
+  const int64_t context = engine->contextLength();
   if (result.finishReason != FinishReason::Length ||
       generated >= options.maxTokens.value_or(0))
     return;
@@ -308,9 +284,9 @@ void Run::noteFullContext(const GenerateResult &result) const {
                      std::to_string(*options.maxTokens) +
                      " tokens: the context of " + std::to_string(context) +
                      " tokens is full";
-  if (context < executor->info().contextLength)
-    text += "; --ctx can be up to " +
-            std::to_string(executor->info().contextLength);
+  if (context < engine->info().contextLength)
+    text +=
+        "; --ctx can be up to " + std::to_string(engine->info().contextLength);
   note(text);
 }
 
@@ -338,11 +314,17 @@ Outcome Run::operator()() {
     return Outcome::usage(flags.cause(), flags.advice());
   LLMIR_RETURN_IF_ERROR(readPrompt());
   LLMIR_RETURN_IF_ERROR(checkTokenizer());
-  if (Status loaded = load(); !loaded)
-    return Outcome::ofFlags(loaded);
+  if (Status opened = load(); !opened)
+    return Outcome::ofFlags(opened);
   LLMIR_RETURN_IF_ERROR(encodePrompt());
-  Expected<GenerateResult> result =
-      generateText(options.sampling.params(executor->info().generation));
+  auto created = Engine::create(std::move(loaded.executor));
+  if (!created)
+    return created.takeStatus();
+  engine = std::move(*created);
+  Expected<GenerateResult> result = generateText();
+  if (result.status().code() == StatusCode::OutOfRange) // A long prompt.
+    return Status(StatusCode::OutOfRange, result.status().cause(),
+                  "shorten the prompt, or use a larger --ctx");
   if (!result)
     return result.takeStatus();
   if (result->firstNaN)

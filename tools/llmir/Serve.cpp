@@ -183,7 +183,8 @@ Expected<std::unique_ptr<ServedModel>> Serve::load() {
     say("compiled in " + formatNumber(resolved->compileMs / 1000, 2) + " s");
   Stopwatch loading;
   ExecutionRequest execution = options.execution;
-  execution.sharesCache = resolved->artifact->info().pooling == Pooling::None;
+  if (resolved->artifact->info().pooling == Pooling::None)
+    execution.cacheUse = CacheUse::ManyTexts;
   Expected<LoadedModel> loaded =
       loadModel(*resolved, options.model.level, execution);
   if (!loaded)

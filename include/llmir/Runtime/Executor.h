@@ -76,13 +76,14 @@ struct ExecutorOptions {
   /// process (the machine's, or its control group's).
   int64_t contextLength = 0;
   /// Size of the KV pool, in blocks or in bytes. Both 0: one sequence of
-  /// contextLength.
+  /// contextLength and, with keepsPrefixes, the block from which its start is
+  /// copied if a kept prefix ends within a block.
   int64_t kvBlocks = 0;
   int64_t kvBytes = 0;
   /// For models with layers that keep a state: the greatest number of
-  /// sequences. 0 = as many as fit into a quarter of the memory available to
-  /// the process, from 1 to 64; the memory of a sequence is used when it is
-  /// created.
+  /// sequences and, with keepsPrefixes, of kept states together. 0 = as many as
+  /// fit into a quarter of the memory available to the process, from 1 to 64;
+  /// the memory of a sequence is used when it is created.
   int64_t sequences = 0;
   /// See PagedKVCacheOptions.
   bool keepsPrefixes = false;

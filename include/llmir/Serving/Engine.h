@@ -21,7 +21,9 @@
 // reports. A request's tokens and log probabilities do not depend on the
 // others: they are the same bits alone, in any company, and after a preemption.
 //
-// Prefixes that requests have in common are computed once (PagedKVCache).
+// Prefixes that requests have in common are computed once (PagedKVCache); of a
+// conversation, only what each turn adds. Generator.h has a function that waits
+// for an answer.
 //
 // Except for the destructor and drain(), which must not be called from a
 // callback, all functions may be called from any thread, including from
@@ -34,7 +36,6 @@
 
 #include "llmir/Constraint/Constraint.h"
 #include "llmir/Runtime/Executor.h"
-#include "llmir/Serving/Generator.h"
 #include "llmir/Support/Logprobs.h"
 #include "llmir/Support/Sampler.h"
 #include "llmir/Support/Status.h"
@@ -50,6 +51,17 @@ namespace llmir {
 
 using RequestId = int64_t;
 
+enum class FinishReason : uint8_t {
+  Stop,      ///< An end token.
+  Length,    ///< Request::maxTokens, or the context is full.
+  Cancelled, ///< By the caller.
+  Timeout,   ///< The request's deadline.
+  Error,     ///< A failure, which is reported with it.
+};
+
+/// "stop", "length", "cancelled", "timeout", "error".
+const char *finishReasonName(FinishReason reason);
+
 /// A request for one or more continuations of a prompt.
 struct Request {
   std::vector<int32_t> prompt; ///< At least one token.
@@ -57,7 +69,8 @@ struct Request {
   /// The number of continuations, which share the prompt's keys and values. The
   /// seed of continuation i is that of `sampling` plus i.
   int64_t count = 1;
-  /// Tokens to generate; -1 = until an end token or the context's end.
+  /// Tokens to generate; -1 = until an end token or the context's end; 0 = only
+  /// the prompt is computed.
   int64_t maxTokens = -1;
   /// Tokens to generate before end tokens may be chosen.
   int64_t minTokens = 0;
@@ -84,6 +97,12 @@ struct Request {
   uint64_t salt = 0;
   /// When to give up (finish reason "timeout").
   std::optional<std::chrono::steady_clock::time_point> deadline;
+  /// If set, asked by the engine's thread before each step whether to give up
+  /// (finish reason "cancelled"); must not block.
+  std::function<bool()> isCancelled;
+  /// Go on if the logits contain NaN, though the tokens are then meaningless
+  /// (RequestUpdate::firstNaN); otherwise, that is an error.
+  bool acceptsNaN = false;
 };
 
 /// What is new about one continuation of a request.
@@ -99,7 +118,8 @@ struct RequestUpdate {
   Span<const TokenLogprobs> logprobs;
   /// With Request::promptLogprobs, in the update of continuation 0 that has its
   /// first token: element i is that of the prompt's token i + 1, since the
-  /// first one follows nothing. Valid during the call.
+  /// first one follows nothing. Without tokens to generate, in the last update.
+  /// Valid during the call.
   Span<const TokenLogprobs> promptLogprobs;
   /// Set in the last update of the continuation.
   std::optional<FinishReason> finishReason;
@@ -111,6 +131,9 @@ struct RequestUpdate {
   int64_t promptTokens = 0;
   int64_t cachedTokens = 0; ///< Of the prompt, at its first start.
   int64_t generatedTokens = 0;
+  /// With Request::acceptsNaN: the index of the first generated token that was
+  /// chosen from logits that contain NaN.
+  std::optional<int64_t> firstNaN;
   /// When its prompt began to be computed first; absent before.
   std::optional<std::chrono::steady_clock::time_point> startTime;
 };
@@ -155,9 +178,9 @@ struct EngineStatistics {
 class Engine {
 public:
   /// Takes ownership of the executor, whose cache should keep prefixes
-  /// (ExecutorOptions::keepsPrefixes). Fails with InvalidArgument for options
-  /// out of range, and for models that generate no text; with ResourceExhausted
-  /// if the system starts no thread.
+  /// (ExecutorOptions::keepsPrefixes) unless there is only one request. Fails
+  /// with InvalidArgument for options out of range, and for models that
+  /// generate no text; with ResourceExhausted if the system starts no thread.
   static Expected<std::unique_ptr<Engine>>
   create(std::unique_ptr<Executor> executor, const EngineOptions &options = {});
 
@@ -210,6 +233,10 @@ public:
   int64_t contextLength() const;
   /// Sequences that run at once, which is the greatest Request::count.
   int64_t maxRunning() const;
+
+  /// For what no request needs: its traces and descriptions. The engine uses it
+  /// until drain() returns.
+  Executor &executor();
 
 private:
   struct State;
