@@ -60,10 +60,10 @@ Continuation::Continuation(std::shared_ptr<const AcceptedRequest> request,
     for (int64_t end : modelEnds)
       ends.push_back(static_cast<int32_t>(end));
   std::sort(ends.begin(), ends.end());
-  for (int32_t token : accepted->request.allowedTokens)
+  for (int32_t token : this->request().allowedTokens)
     setBit(requested, token);
-  if (accepted->request.constraint)
-    matcher.emplace(accepted->request.constraint);
+  if (this->request().constraint)
+    matcher.emplace(this->request().constraint);
 }
 
 int64_t Continuation::firstRow() const {

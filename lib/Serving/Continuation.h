@@ -25,7 +25,7 @@ namespace llmir {
 /// A request that was accepted.
 struct AcceptedRequest {
   RequestId id = 0;
-  /// All but the following; its allowed tokens ascend. Others may share it.
+  /// All but the following. Others may share it.
   std::shared_ptr<const Request> common;
   std::vector<int32_t> prompt;
   uint64_t seed = 0;

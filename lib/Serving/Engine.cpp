@@ -114,10 +114,6 @@ Engine::~Engine() {
 }
 
 Expected<RequestId> Engine::submit(Request request, RequestCallback callback) {
-  std::vector<int32_t> &allowed = request.allowedTokens;
-  std::sort(allowed.begin(), allowed.end());
-  allowed.erase(std::unique(allowed.begin(), allowed.end()), allowed.end());
-  allowed.shrink_to_fit(); // A client may have repeated a few many times.
   std::vector<int32_t> prompt = std::move(request.prompt);
   request.prompt = {};
   const uint64_t seed = request.sampling.seed;
