@@ -206,5 +206,6 @@ std::vector<int32_t> Engine::blockUses() const {
 const ArtifactInfo &Engine::info() const { return state->executor->info(); }
 int64_t Engine::contextLength() const { return state->contextLength; }
 int64_t Engine::maxRunning() const { return state->limits.runningSequences; }
+Executor &Engine::executor() { return *state->executor; }
 
 } // namespace llmir

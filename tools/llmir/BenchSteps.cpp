@@ -36,7 +36,7 @@ struct BenchStepsOptions {
     table.prompts = {0, 1, 16, 64, 256};
     table.sequences = {0, 1, 4, 16, 32};
     table.depths = {0, 256};
-    execution.sharesCache = true; // As `llmir serve` has it.
+    execution.cacheUse = CacheUse::ManyTexts; // As `llmir serve` has it.
   }
 };
 } // namespace
