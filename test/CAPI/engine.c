@@ -197,7 +197,7 @@ static void refuse(const char *artifact) {
   // CHECK: failed: maxRunning is -1
   open(artifact, &options);
   options.version = 99;
-  // CHECK: failed: the options have version 99, the library has 1
+  // CHECK: failed: the options have version 99, the library has 2
   open(artifact, &options);
 
   static Result none;
