@@ -201,7 +201,7 @@ TEST(Generator, EndsWithTheContext) {
   EXPECT_EQ(result->ids.size(), 1u);
   result = generate(*engine, requestFor(Tokens(41, 4), -1));
   ASSERT_FALSE(result);
-  EXPECT_EQ(result.status().code(), StatusCode::OutOfRange);
+  EXPECT_EQ(result.status().code(), StatusCode::ContextLengthExceeded);
   EXPECT_EQ(result.status().message(),
             "the prompt has 41 tokens; the context is 40; shorten the prompt, "
             "or use a larger context");
