@@ -136,7 +136,7 @@ Expected<uint32_t> GBNFReader::character(char end) {
   }
   const char letter = peek();
   ++at;
-  const int digits = letter == 'x' ? 2 : letter == 'u' ? 4 : 8;
+  const size_t digits = letter == 'x' ? 2 : letter == 'u' ? 4 : 8;
   switch (letter) {
   case 'n':
     return '\n';
@@ -160,20 +160,11 @@ Expected<uint32_t> GBNFReader::character(char end) {
     at = std::min(at, source.size());
     return wrong("there is no such escape");
   }
-  uint64_t value = 0;
-  for (int i = 0; i < digits; ++i, ++at) {
-    const char c = peek();
-    const int digit = c >= '0' && c <= '9'   ? c - '0'
-                      : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                      : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                             : -1;
-    if (digit < 0)
-      return wrong("expected a hexadecimal digit");
-    value = value * 16 + static_cast<uint64_t>(digit);
-  }
-  if (value > 0x10ffff || (value >= 0xd800 && value < 0xe000))
-    return wrong("this is no character");
-  return static_cast<uint32_t>(value);
+  uint32_t character = 0;
+  if (const char *problem =
+          constraint::readCharacterCode(source, at, digits, character))
+    return wrong(problem);
+  return character;
 }
 
 /// After ".

@@ -112,20 +112,11 @@ std::optional<uint32_t> RegexReader::number() {
 }
 
 Expected<uint32_t> RegexReader::hexadecimal(size_t digits) {
-  uint32_t value = 0;
-  for (size_t i = 0; i < digits; ++i, ++at) {
-    const char c = peek();
-    const int digit = c >= '0' && c <= '9'   ? c - '0'
-                      : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                      : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                             : -1;
-    if (digit < 0)
-      return wrong("expected a hexadecimal digit");
-    value = value * 16 + static_cast<uint32_t>(digit);
-  }
-  if (value > 0x10ffff || (value >= 0xd800 && value < 0xe000))
-    return wrong("this is no character");
-  return value;
+  uint32_t character = 0;
+  if (const char *problem =
+          constraint::readCharacterCode(pattern, at, digits, character))
+    return wrong(problem);
+  return character;
 }
 
 std::optional<Ranges> RegexReader::shorthand(char letter) const {

@@ -12,6 +12,26 @@
 
 namespace llmir::constraint {
 
+const char *readCharacterCode(std::string_view source, size_t &at,
+                              size_t digits, uint32_t &character) {
+  uint64_t value = 0; // Of at most 8 digits, or of too many.
+  for (size_t i = 0; i < digits; ++i, ++at) {
+    const char c = at < source.size() ? source[at] : '\0';
+    const int digit = c >= '0' && c <= '9'   ? c - '0'
+                      : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                      : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                             : -1;
+    if (digit < 0)
+      return "expected a hexadecimal digit";
+    value =
+        std::min<uint64_t>(value * 16 + static_cast<uint64_t>(digit), 0x110000);
+  }
+  if (value > 0x10ffff || (value >= 0xd800 && value < 0xe000))
+    return "this is no character";
+  character = static_cast<uint32_t>(value);
+  return nullptr;
+}
+
 void appendUtf8(uint32_t character, std::string &text) {
   auto add = [&](uint32_t byte) { text += static_cast<char>(byte); };
   auto addRest = [&](int shift) { add(0x80 | ((character >> shift) & 0x3f)); };

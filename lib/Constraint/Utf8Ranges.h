@@ -16,6 +16,7 @@
 #include "llmir/Constraint/Grammar.h"
 
 #include <string>
+#include <string_view>
 
 namespace llmir::constraint {
 
@@ -29,6 +30,12 @@ using ByteSequence = std::vector<ByteRange>;
 /// Adds the sequences that encode exactly the characters of a range in UTF-8.
 /// Surrogates are left out.
 void addUtf8(CodePoints range, std::vector<ByteSequence> &sequences);
+
+/// Reads the character whose code `digits` hexadecimal digits of `source` give,
+/// from `at` on, which moves past those that were read. Returns null, or what
+/// is wrong.
+const char *readCharacterCode(std::string_view source, size_t &at,
+                              size_t digits, uint32_t &character);
 
 /// Appends a character in UTF-8.
 void appendUtf8(uint32_t character, std::string &text);
