@@ -5,7 +5,6 @@ Run through `ninja check-llmir`, or one test with
 """
 
 import os
-import platform
 import shutil
 import subprocess
 import sys
@@ -22,7 +21,10 @@ config.test_exec_root = os.path.join(config.llmir_obj_root, "test")
 
 # --level for runs that need no particular one: code for 512-bit registers takes longer to compile.
 is_long = bool(os.environ.get("LLMIR_LONG_TESTS"))
-quick_level = "x86-64-v3" if platform.machine() == "x86_64" and not is_long else "native"
+sys.path.insert(0, os.path.join(config.llmir_src_root, "test", "reference"))
+from checks import quick_level as lowest_level  # noqa: E402
+
+quick_level = "native" if is_long else lowest_level()
 config.substitutions.append(("%quick_level", quick_level))
 
 # Programs: the project's own, then LLVM's (FileCheck, not, count, split-file,
