@@ -47,7 +47,8 @@ int32_t AnswerGrammar::specialAt(std::string_view text) const {
   return found;
 }
 
-/// A text of the family, in which special tokens stand for themselves.
+/// The grammar of a text of the family. Where the text spells a special token,
+/// only that token matches.
 Node AnswerGrammar::markup(std::string_view text) {
   std::vector<Node> parts;
   size_t begin = 0;

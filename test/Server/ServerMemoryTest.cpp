@@ -27,7 +27,8 @@
 using namespace llmir;
 using namespace llmir::test;
 
-/// Generated code allocates nothing, unlike what stands for it here.
+/// Allocations of the handwritten step do not fail: the generated code that it
+/// replaces makes none.
 static void sparedStep(const LLMIRStepContext *context, int64_t worker,
                        int64_t workers) {
   const SparedAllocations spared;

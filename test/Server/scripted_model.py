@@ -7,7 +7,7 @@ tokens are embedded as zeros, so that the last norm sees the vector of the posit
 a weight there for the token that the script has at the next position. Each answer of the script begins where its prompt
 ends: the chat template writes, for each name of an answer, a prompt of the length that leads to it.
 
-Since a token is a byte, characters of several bytes and the arguments of calls arrive in as many parts as they can.
+Each token is one byte, so that streams split characters of several bytes and the arguments of calls at every byte.
 """
 
 import json

@@ -24,7 +24,8 @@ using namespace llmir::test;
 
 namespace {
 
-/// Generated code allocates nothing, unlike what stands for it here.
+/// Allocations of the handwritten step do not fail: the generated code that it
+/// replaces makes none.
 void sparedStep(const LLMIRStepContext *context, int64_t worker,
                 int64_t workers) {
   const SparedAllocations spared;

@@ -33,8 +33,9 @@ struct SimulationResult {
   int64_t mostSequences = 0; ///< In a step.
 };
 
-/// Has the load's conversations answered, each of one turn of token ids, with
-/// as many tokens as they ask for. Fails with InvalidArgument for others.
+/// Simulates a load of conversations that each have one turn, given as token
+/// ids. Each answer has as many tokens as its request allows. Fails with
+/// InvalidArgument for other conversations.
 Expected<SimulationResult> simulateLoad(const Load &load,
                                         const StepTable &table);
 

@@ -196,8 +196,7 @@ public:
   Expected<RequestId> submit(Request request, RequestCallback callback);
 
   /// The same for one of several prompts that share all else but the seed:
-  /// `prompt` and `seed` replace those of the request, whose allowed tokens
-  /// must ascend.
+  /// `prompt` and `seed` replace those of the request.
   Expected<RequestId> submit(std::shared_ptr<const Request> common,
                              std::vector<int32_t> prompt, uint64_t seed,
                              RequestCallback callback);
