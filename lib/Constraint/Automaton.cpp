@@ -18,7 +18,7 @@ static constexpr uint64_t mostWork = uint64_t(1) << 21;
 /// Places of a state.
 static constexpr size_t mostPlaces = 4096;
 /// Bytes of what is kept, about.
-static constexpr size_t mostKept = size_t(4) << 20, mostMasks = size_t(1) << 20;
+static constexpr size_t mostKept = size_t(2) << 20;
 
 static uint64_t mixed(uint64_t value) { // SplitMix64.
   value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -66,9 +66,25 @@ uint32_t Automaton::frameOf(uint32_t state, uint32_t parent) {
   const uint64_t key = (uint64_t(state) << 32) | parent;
   const auto [found, isNew] =
       frameNumbers.try_emplace(key, static_cast<uint32_t>(frames.size()));
-  if (isNew)
-    frames.push_back({state, parent});
+  if (isNew) {
+    const Digest below = frames[parent].digest;
+    frames.push_back({state,
+                      parent,
+                      {mixed(below.low + 0x9e3779b97f4a7c15u + state),
+                       mixed((below.high ^ 0xd1b54a32d192ed03u) + state)}});
+  }
   return found->second;
+}
+
+/// Of the current state, whatever its number and those of its frames are.
+Digest Automaton::digest() const {
+  Digest sum; // The order of the places does not matter.
+  for (const Place &place : places(current)) {
+    const Digest &frame = frames[place.frame].digest;
+    sum.low += mixed(frame.low + 0xbf58476d1ce4e5b9u * (place.state + 1u));
+    sum.high += mixed(frame.high ^ (0x94d049bb133111ebu * (place.state + 1u)));
+  }
+  return sum;
 }
 
 /// The state of all places that are reached from these without reading, of
@@ -150,11 +166,14 @@ Automaton::State Automaton::computeNext(State state, uint8_t byte,
   return result;
 }
 
-Automaton::Automaton(const Program &program) : program(&program) {
-  frames.push_back({0, 0});
+Automaton::Automaton(const Program &program, Nothing) : program(&program) {
+  frames.push_back({0, 0, {}});
   closure({}); // The dead state.
   for (State &state : transitions)
     state = dead;
+}
+
+Automaton::Automaton(const Program &program) : Automaton(program, Nothing()) {
   current = closure({{program.start(), 0}});
 }
 
@@ -200,21 +219,21 @@ void Automaton::walk(const TokenVocabulary &vocabulary,
 
 Expected<Span<const uint64_t>>
 Automaton::allowed(const TokenVocabulary &vocabulary) {
-  if (const auto known = masks.find(current); known != masks.end())
-    return Span<const uint64_t>(known->second);
-  shrink();
-  work = 0;
-  isExceeded = false;
+  const Digest key = digest();
+  lastMask = program->masks().find(key);
+  if (lastMask)
+    return Span<const uint64_t>(*lastMask);
   std::vector<uint64_t> mask((vocabulary.size() + 63) / 64);
-  walk(vocabulary, mask);
-  if (isExceeded)
+  Automaton other = alone();
+  other.walk(vocabulary, mask);
+  if (other.isExceeded)
     return tooAmbiguous();
   for (const Place &place : places(current))
     for (const Edge &edge : program->edges(place.state))
       if (edge.kind == Edge::Kind::Token && edge.value < vocabulary.size())
         mask[edge.value / 64] |= uint64_t(1) << (edge.value % 64);
-  return Span<const uint64_t>(
-      masks.emplace(current, std::move(mask)).first->second);
+  lastMask = program->masks().add(key, std::move(mask));
+  return Span<const uint64_t>(*lastMask);
 }
 
 /// The state after a token: as a text, and as the token that it is.
@@ -256,41 +275,43 @@ Status Automaton::accept(int32_t token, const TokenVocabulary &vocabulary) {
                       std::to_string(token) + " next",
                   "choose one of the allowed tokens");
   current = after;
+  shrink();
   return Status::ok();
 }
 
 /// Forgets everything but the current state, if more is kept than permitted.
 void Automaton::shrink() {
-  if (!masks.empty() &&
-      masks.size() * masks.begin()->second.size() * sizeof(uint64_t) >
-          mostMasks)
-    masks.clear();
   constexpr size_t mapEntry = 48;
   const size_t kept = frames.size() * (sizeof(Frame) + mapEntry) +
                       placeList.size() * sizeof(Place) +
                       states.size() * (sizeof(StateData) + mapEntry) +
                       transitions.size() * sizeof(State);
-  if (kept <= mostKept)
-    return;
-  const std::vector<Frame> oldFrames = std::move(frames);
-  const std::vector<Place> oldPlaces(places(current).begin(),
-                                     places(current).end());
-  const bool accepts = states[current].accepts;
-  Automaton fresh(*program);
-  std::vector<uint32_t> calls;
+  if (kept > std::max(mostKept, 2 * leastKept)) {
+    *this = alone();
+    leastKept = frames.size() * (sizeof(Frame) + mapEntry);
+  }
+}
+
+Automaton Automaton::alone() const {
+  Automaton fresh(*program, Nothing());
   std::vector<Place> moved;
-  for (Place place : oldPlaces) {
-    calls.clear();
-    for (uint32_t frame = place.frame; frame != 0;
-         frame = oldFrames[frame].parent)
-      calls.push_back(oldFrames[frame].state);
-    place.frame = 0;
-    for (; !calls.empty(); calls.pop_back())
-      place.frame = fresh.frameOf(calls.back(), place.frame);
+  std::unordered_map<uint32_t, uint32_t> newFrames = {{0, 0}};
+  std::vector<uint32_t> calls; // Frames that have no new number yet.
+  for (Place place : places(current)) {
+    uint32_t frame = place.frame;
+    for (; newFrames.count(frame) == 0; frame = frames[frame].parent)
+      calls.push_back(frame);
+    uint32_t parent = newFrames[frame];
+    for (; !calls.empty(); calls.pop_back()) {
+      parent = fresh.frameOf(frames[calls.back()].state, parent);
+      newFrames.emplace(calls.back(), parent);
+    }
+    place.frame = parent;
     moved.push_back(place);
   }
-  fresh.current = fresh.intern(moved, accepts);
-  *this = std::move(fresh);
+  fresh.current = fresh.intern(moved, states[current].accepts);
+  fresh.work = 0;
+  return fresh;
 }
 
 } // namespace llmir::constraint

@@ -8,7 +8,9 @@
 //
 // Runs a program: its states are sets of places in it, each with the calls that
 // are open. They are found as they are needed and kept, with what follows from
-// them byte by byte, and the tokens that may come next.
+// them byte by byte. The tokens that may come next are kept for all automata of
+// the program. They are computed without what is kept otherwise, so that no
+// limit depends on what came before.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,6 +40,9 @@ public:
   Status checkStart() const;
 
 private:
+  struct Nothing {};
+  Automaton(const Program &program, Nothing);
+
   using State = uint32_t;
   static constexpr State dead = 0, unknown = UINT32_MAX;
 
@@ -45,9 +50,7 @@ private:
   /// the text ends.
   struct Frame {
     uint32_t state, parent;
-    bool operator==(const Frame &other) const {
-      return state == other.state && parent == other.parent;
-    }
+    Digest digest; ///< Of the states from here to the root.
   };
   /// A state of the program and the frame of the innermost open call.
   struct Place {
@@ -96,6 +99,9 @@ private:
   State afterToken(State state, int32_t token,
                    const TokenVocabulary &vocabulary);
   void walk(const TokenVocabulary &vocabulary, std::vector<uint64_t> &mask);
+  /// Only the current state, of which nothing is known.
+  Automaton alone() const;
+  Digest digest() const;
   void shrink();
   Status tooAmbiguous() const;
 
@@ -106,10 +112,11 @@ private:
   std::vector<StateData> states;
   std::unordered_multimap<uint64_t, State> stateNumbers; ///< By hash.
   std::vector<State> transitions; ///< [state][class of the byte]
-  std::unordered_map<State, std::vector<uint64_t>> masks;
+  TokenMask lastMask;             ///< That allowed() has returned.
   State current = dead;
   PlaceSet visited;        ///< Kept to reuse the allocation.
   std::vector<State> path; ///< The same.
+  size_t leastKept = 0;    ///< What the last shrink() has left, in bytes.
   uint64_t work = 0;       ///< Of this call, in places.
   bool isExceeded = false; ///< By this call.
 };

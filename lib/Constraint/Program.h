@@ -14,6 +14,7 @@
 #ifndef LLMIR_LIB_CONSTRAINT_PROGRAM_H
 #define LLMIR_LIB_CONSTRAINT_PROGRAM_H
 
+#include "MaskStore.h"
 #include "llmir/Constraint/Grammar.h"
 #include "llmir/Support/Span.h"
 
@@ -60,6 +61,9 @@ public:
   /// A byte of each class.
   uint8_t byteOf(uint32_t byteClass) const { return examples[byteClass]; }
 
+  /// What all who run it have found out.
+  MaskStore &masks() const { return *maskStore; }
+
 private:
   friend class ProgramBuilder;
 
@@ -71,6 +75,7 @@ private:
   std::vector<char> ends; ///< By state.
   std::array<uint8_t, 256> classes{}, examples{};
   uint32_t classCount = 0;
+  std::unique_ptr<MaskStore> maskStore = std::make_unique<MaskStore>();
 };
 
 } // namespace llmir::constraint

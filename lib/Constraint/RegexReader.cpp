@@ -43,7 +43,8 @@ private:
   Part escape();
   Expected<Ranges> set();
   Expected<Ranges> setMember();
-  /// The characters of \d, \w and \s and their opposites.
+  /// The characters of \d, \w and \s, as ECMA-262 has them, and their
+  /// opposites.
   std::optional<Ranges> shorthand(char letter) const;
   Expected<uint32_t> escapedCharacter();
   Expected<uint32_t> hexadecimal(size_t digits);
@@ -122,7 +123,10 @@ Expected<uint32_t> RegexReader::hexadecimal(size_t digits) {
 std::optional<Ranges> RegexReader::shorthand(char letter) const {
   const Ranges digits = {{'0', '9'}},
                words = {{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}},
-               spaces = {{'\t', '\r'}, {' ', ' '}};
+               spaces = {{'\t', '\r'},     {' ', ' '},       {0xa0, 0xa0},
+                         {0x1680, 0x1680}, {0x2000, 0x200a}, {0x2028, 0x2029},
+                         {0x202f, 0x202f}, {0x205f, 0x205f}, {0x3000, 0x3000},
+                         {0xfeff, 0xfeff}};
   switch (letter) {
   case 'd':
     return digits;
@@ -287,7 +291,8 @@ Expected<Node> RegexReader::atom(int depth) {
     return characters(*ranges);
   }
   if (take("."))
-    return characters(complement({{'\n', '\n'}, {'\r', '\r'}}));
+    return characters(
+        complement({{'\n', '\n'}, {'\r', '\r'}, {0x2028, 0x2029}}));
   if (take("\\"))
     return escape();
   if (peek() == '^' || peek() == '$')

@@ -9,6 +9,8 @@
 #include "SchemaMerge.h"
 
 #include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace llmir::constraint {
 
@@ -27,6 +29,14 @@ bool hasAssertionsBeside(const OrderedJson &schema, std::string_view keyword) {
     if (key != keyword && !isAnnotation(key))
       return true;
   return false;
+}
+
+OrderedJson withoutAnnotations(const OrderedJson &schema) {
+  OrderedJson result = OrderedJson::object();
+  for (const auto &[key, value] : schema.items())
+    if (!isAnnotation(key))
+      result[key] = value;
+  return result;
 }
 
 static OrderedJson listOf(const OrderedJson &value) {
@@ -71,11 +81,22 @@ static OrderedJson unionOf(OrderedJson first, const OrderedJson &second) {
 
 static OrderedJson mergeProperties(OrderedJson first,
                                    const OrderedJson &second) {
-  for (const auto &[name, schema] : second.items())
-    if (!first.contains(name) || first[name] == schema)
-      first[name] = schema;
-    else
-      first[name] = {{"allOf", OrderedJson::array({first[name], schema})}};
+  std::unordered_map<std::string, OrderedJson *> known;
+  for (const auto &[name, schema] : first.items())
+    known.emplace(name, &schema);
+  OrderedJson::object_t added;
+  for (const auto &[name, schema] : second.items()) {
+    const auto found = known.find(name);
+    if (found == known.end()) // Does not look for the name again.
+      added.OrderedJson::object_t::Container::emplace_back(name, schema);
+    else if (*found->second != schema)
+      *found->second = {
+          {"allOf", OrderedJson::array({*found->second, schema})}};
+  }
+  auto &properties = first.get_ref<OrderedJson::object_t &>();
+  for (auto &[name, schema] : added)
+    properties.OrderedJson::object_t::Container::emplace_back(
+        name, std::move(schema));
   return first;
 }
 
@@ -88,8 +109,11 @@ static bool closesProperties(const OrderedJson &schema,
   const OrderedJson none = OrderedJson::object();
   const OrderedJson &own =
       schema.contains("properties") ? schema["properties"] : none;
+  std::unordered_set<std::string_view> names;
+  for (const auto &[name, value] : own.items())
+    names.insert(name);
   for (const auto &[name, value] : other["properties"].items())
-    if (!own.contains(name))
+    if (names.count(name) == 0)
       return true;
   return false;
 }
@@ -136,7 +160,7 @@ Expected<OrderedJson> mergeSchemas(const OrderedJson &first,
   };
   if (closesProperties(first, second) || closesProperties(second, first))
     return refuse("additionalProperties");
-  OrderedJson result = first;
+  OrderedJson result = withoutAnnotations(first);
   for (const auto &[key, value] : second.items()) {
     if (isAnnotation(key))
       continue;

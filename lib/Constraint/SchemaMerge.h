@@ -24,6 +24,9 @@ bool isAnnotation(std::string_view keyword);
 /// than the given one.
 bool hasAssertionsBeside(const OrderedJson &schema, std::string_view keyword);
 
+/// A schema, which is an object, without what says nothing.
+OrderedJson withoutAnnotations(const OrderedJson &schema);
+
 /// A schema, without $ref, for what matches both objects, which have none
 /// either. Unsupported, naming the keyword and `place`, if they cannot be
 /// combined.

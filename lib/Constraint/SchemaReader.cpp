@@ -8,7 +8,9 @@
 
 #include "SchemaReader.h"
 #include "JsonText.h"
+#include "SchemaComparison.h"
 #include "SchemaMerge.h"
+#include "Utf8Ranges.h"
 #include "llmir/Support/Json.h"
 
 #include <algorithm>
@@ -17,14 +19,6 @@
 namespace llmir::constraint {
 
 using Node = Grammar::Node;
-
-/// JSON values of a schema, and of those that are made of it.
-static constexpr size_t mostValues = 100000;
-
-/// Parts of a schema, those of schemas that are combined counted again; and how
-/// many may be within each other.
-static constexpr size_t mostParts = 10000;
-static constexpr int mostDepth = 100;
 
 SchemaReader::SchemaReader(Grammar &grammar, const OrderedJson &document,
                            const JsonStyle &style)
@@ -103,21 +97,6 @@ Expected<uint32_t> SchemaReader::count(const Schema &schema, const char *key,
 //===----------------------------------------------------------------------===//
 // Values
 //===----------------------------------------------------------------------===//
-
-static size_t countValues(const OrderedJson &value) {
-  size_t count = 1; // The depth of parsed JSON is limited.
-  if (value.is_structured())
-    for (const OrderedJson &part : value)
-      count += countValues(part);
-  return count;
-}
-
-static Status tooManyValues() {
-  return Status(StatusCode::OutOfRange,
-                "schema: it has more than " + std::to_string(mostValues) +
-                    " values, those of combined parts counted again",
-                "simplify it");
-}
 
 Node SchemaReader::space() {
   if (!spaceNode && !style.hasSpace)
@@ -215,8 +194,7 @@ Expected<Node> SchemaReader::value(const Schema &schema) {
 }
 
 Expected<Node> SchemaReader::read() {
-  if (countValues(document) > mostValues)
-    return tooManyValues();
+  LLMIR_RETURN_IF_ERROR(checkNumberOfValues());
   Expected<Node> root = value({document, "#", 0});
   if (!root)
     return root;
@@ -237,206 +215,17 @@ Expected<Node> SchemaReader::read() {
 }
 
 //===----------------------------------------------------------------------===//
-// References and combinations
+// Constants and types
 //===----------------------------------------------------------------------===//
 
-Expected<const OrderedJson *> SchemaReader::keep(OrderedJson schema) {
-  madeValues += countValues(schema);
-  if (madeValues > mostValues)
-    return tooManyValues();
-  made.push_back(std::move(schema));
-  return &made.back();
-}
-
-/// What "#/a/b" refers to.
-Expected<const OrderedJson *>
-SchemaReader::resolve(const Schema &schema,
-                      const std::string &reference) const {
-  if (reference.empty() || reference[0] != '#')
-    return refuse(StatusCode::Unsupported, schema, "$ref",
-                  "refers to " + printable(reference) +
-                      ", which is outside of the schema",
-                  "put it into $defs");
-  const OrderedJson *at = &document;
-  for (size_t begin = 1; begin < reference.size();) {
-    const size_t end =
-        std::min(reference.find('/', begin + 1), reference.size());
-    std::string key = reference.substr(begin + 1, end - begin - 1);
-    for (const auto &[escape, character] :
-         {std::pair<const char *, const char *>("~1", "/"), {"~0", "~"}})
-      for (size_t found = 0;
-           (found = key.find(escape, found)) != std::string::npos; ++found)
-        key.replace(found, 2, character);
-    const bool isObject = at->is_object() && at->contains(key);
-    const bool isIndex =
-        at->is_array() && !key.empty() && key.size() < 6 &&
-        key.find_first_not_of("0123456789") == std::string::npos &&
-        std::stoul(key) < at->size();
-    if (reference[begin] != '/' || (!isObject && !isIndex))
-      return refuse(StatusCode::InvalidArgument, schema, "$ref",
-                    "refers to " + printable(reference) +
-                        ", which does not exist",
-                    "correct it");
-    at = isObject ? &(*at)[key] : &(*at)[std::stoul(key)];
-    begin = end;
-  }
-  return at;
-}
-
-Expected<Node> SchemaReader::reference(const Schema &schema) {
-  const OrderedJson &target = *schema.find("$ref");
-  if (!target.is_string())
-    return malformed(schema, "$ref", "a text");
-  if (hasAssertionsBeside(schema.json, "$ref")) {
-    Expected<OrderedJson> whole = withoutReference(schema);
-    if (!whole)
-      return whole.takeStatus();
-    auto kept = keep(std::move(*whole));
-    if (!kept)
-      return kept.takeStatus();
-    return value({**kept, schema.place, schema.depth + 1});
-  }
-  const std::string pointer = target.get<std::string>();
-  if (auto resolved = resolve(schema, pointer); !resolved)
-    return resolved.takeStatus();
-  const auto found = references.find(pointer);
-  if (found != references.end())
-    return grammar.reference(found->second);
-  const Grammar::Rule rule = grammar.addRule(printable(pointer));
-  references.emplace(pointer, rule);
-  pending.push_back(pointer);
-  return grammar.reference(rule);
-}
-
-/// The schema with that to which it refers, which may refer to others.
-Expected<OrderedJson> SchemaReader::withoutReference(const Schema &schema) {
-  OrderedJson result = schema.json;
-  for (int i = 0; result.is_object() && result.contains("$ref"); ++i) {
-    if (i == mostDepth || !result["$ref"].is_string())
-      return refuse(StatusCode::InvalidArgument, schema, "$ref",
-                    "refers to itself", "correct it");
-    auto target = resolve(schema, result["$ref"].get<std::string>());
-    if (!target)
-      return target.takeStatus();
-    result.erase("$ref");
-    if ((*target)->is_boolean() && **target == true)
-      break;
-    if (!(*target)->is_object())
-      return refuse(StatusCode::Unsupported, schema, "$ref",
-                    "refers to " + describeJson(Json(**target)) +
-                        " beside other keywords",
-                    "refer to an object");
-    Expected<OrderedJson> both = mergeSchemas(result, **target, schema.place);
-    if (!both)
-      return both;
-    result = std::move(*both);
-  }
-  return result;
-}
-
-/// The node of a schema without its keyword `key`, and another schema.
-Expected<Node> SchemaReader::merged(const Schema &schema,
-                                    const OrderedJson &other,
-                                    const std::string &key) {
-  const Schema part = schema.at(other, key);
-  if (!hasAssertionsBeside(schema.json, key.substr(0, key.find('/'))))
-    return value(part);
-  if (other.is_boolean() && other == false)
-    return grammar.choice({});
-  OrderedJson base = schema.json;
-  base.erase(key.substr(0, key.find('/')));
-  OrderedJson more = other == true ? OrderedJson::object() : other;
-  if (!more.is_object())
-    return value(part); // Which refuses it.
-  for (OrderedJson *each : {&base, &more}) {
-    Expected<OrderedJson> whole =
-        withoutReference({*each, part.place, part.depth});
-    if (!whole)
-      return whole.takeStatus();
-    *each = std::move(*whole);
-  }
-  Expected<OrderedJson> both = mergeSchemas(base, more, part.place);
-  if (!both)
-    return both.takeStatus();
-  auto kept = keep(std::move(*both));
-  if (!kept)
-    return kept.takeStatus();
-  return value({**kept, part.place, part.depth});
-}
-
-Expected<Node> SchemaReader::alternatives(const Schema &schema,
-                                          const char *key) {
-  const OrderedJson &list = *schema.find(key);
-  if (!list.is_array() || list.empty())
-    return malformed(schema, key, "a list of schemas");
-  std::vector<Node> all;
-  for (size_t i = 0; i < list.size(); ++i) {
-    Expected<Node> one =
-        merged(schema, list[i], std::string(key) + "/" + std::to_string(i));
-    if (!one)
-      return one;
-    all.push_back(*one);
-  }
-  return grammar.choice(all);
-}
-
-Expected<Node> SchemaReader::allOf(const Schema &schema) {
-  const OrderedJson &list = *schema.find("allOf");
-  if (!list.is_array() || list.empty())
-    return malformed(schema, "allOf", "a list of schemas");
-  if (list.size() == 1)
-    return merged(schema, list[0], "allOf/0");
-  OrderedJson all = schema.json;
-  all.erase("allOf");
-  for (size_t i = 0; i < list.size(); ++i) {
-    const Schema part = schema.at(list[i], "allOf/" + std::to_string(i));
-    if (++parts > mostParts)
-      break; // value() refuses it.
-    if (list[i] == true)
-      continue;
-    if (!list[i].is_object())
-      return unsupported(part, "allOf", "use objects in it");
-    const OrderedJson *both[2] = {&all, &list[i]};
-    for (const OrderedJson *&each : both) {
-      Expected<OrderedJson> whole =
-          withoutReference({*each, part.place, part.depth});
-      if (!whole)
-        return whole.takeStatus();
-      auto kept = keep(std::move(*whole));
-      if (!kept)
-        return kept.takeStatus();
-      each = *kept;
-    }
-    Expected<OrderedJson> combined =
-        mergeSchemas(*both[0], *both[1], part.place);
-    if (!combined)
-      return combined.takeStatus();
-    all = std::move(*combined);
-  }
-  auto kept = keep(std::move(all));
-  if (!kept)
-    return kept.takeStatus();
-  return value({**kept, schema.place, schema.depth + 1});
-}
-
-static bool hasType(const OrderedJson &value, const std::string &type) {
-  if (type == "integer")
-    return value.is_number_integer() ||
-           (value.is_number() &&
-            value.get<double>() == std::floor(value.get<double>()));
-  return type == "number"
-             ? value.is_number()
-             : type == (value.is_boolean() ? "boolean" : value.type_name());
-}
-
-/// `enum` or `const`, with `type` at most.
+/// `enum`, `const` or both, with `type` at most.
 Expected<Node> SchemaReader::constants(const Schema &schema, const char *key) {
-  const OrderedJson &given = *schema.find(key);
-  const bool isList = std::string_view(key) == "enum";
-  if (isList && !given.is_array())
-    return malformed(schema, key, "a list of values");
+  const OrderedJson *list = schema.find("enum"), *one = schema.find("const");
+  if (list && !list->is_array())
+    return malformed(schema, "enum", "a list of values");
   for (const auto &[other, ignored] : schema.json.items())
-    if (other != key && other != "type" && !isAnnotation(other))
+    if (other != "enum" && other != "const" && other != "type" &&
+        !isAnnotation(other))
       return refuse(StatusCode::Unsupported, schema, other,
                     std::string("is not supported beside '") + key + "'",
                     "remove it");
@@ -444,19 +233,21 @@ Expected<Node> SchemaReader::constants(const Schema &schema, const char *key) {
   if (!types)
     return types.takeStatus();
   std::vector<Node> all;
-  for (const OrderedJson &value : isList ? given : OrderedJson::array({given}))
-    if (types->empty() ||
-        std::any_of(types->begin(), types->end(),
-                    [&, &each = value](const std::string &type) {
-                      return hasType(each, type);
-                    }))
+  const auto add = [&](const OrderedJson &value) {
+    const bool hasItsType =
+        types->empty() ||
+        std::any_of(types->begin(), types->end(), [&](const std::string &type) {
+          return hasType(value, type);
+        });
+    if (hasItsType && (!one || value == *one))
       all.push_back(grammar.text(shortText(value)));
+  };
+  if (list)
+    std::for_each(list->begin(), list->end(), add);
+  else
+    add(*one);
   return grammar.choice(all);
 }
-
-//===----------------------------------------------------------------------===//
-// Types
-//===----------------------------------------------------------------------===//
 
 /// The types of `type`, or those about which the schema says something. Empty:
 /// all of them.
@@ -473,7 +264,8 @@ SchemaReader::typesOf(const Schema &schema) const {
           std::find(std::begin(known), std::end(known),
                     type.get_ref<const std::string &>()) == std::end(known))
         return malformed(schema, "type", "types of JSON, such as \"string\"");
-      types.push_back(type.get<std::string>());
+      if (std::find(types.begin(), types.end(), type) == types.end())
+        types.push_back(type.get<std::string>());
     }
     if (types.empty())
       types.push_back("nothing"); // Of schemas that contradict each other.

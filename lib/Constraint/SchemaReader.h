@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Translates JSON schemas: strings and numbers in SchemaScalars.cpp, objects
-// and arrays in SchemaStructures.cpp, the rest in SchemaReader.cpp.
+// and arrays in SchemaStructures.cpp, references and combinations in
+// SchemaCombinations.cpp, the rest in SchemaReader.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,12 +20,18 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <unordered_map>
 
 namespace llmir::constraint {
 
 class SchemaReader {
 public:
   using Node = Grammar::Node;
+
+  /// Parts of a schema, those of schemas that are combined counted again; and
+  /// how many may be within each other.
+  static constexpr size_t mostParts = 10000;
+  static constexpr int mostDepth = 100;
 
   /// Both must outlive it.
   SchemaReader(Grammar &grammar, const OrderedJson &document,
@@ -39,8 +46,10 @@ private:
     std::string place;
     int depth; ///< Of translations within each other.
 
-    Schema at(const OrderedJson &part, const std::string &key) const {
-      return {part, place + "/" + key, depth + 1};
+    /// Messages have the beginning of a place.
+    Schema at(const OrderedJson &part, std::string_view key) const {
+      return {part, (place + "/").substr(0, 400).append(key.substr(0, 200)),
+              depth + 1};
     }
     const OrderedJson *find(const char *key) const {
       const auto found = json.find(key);
@@ -53,12 +62,20 @@ private:
 
   // Schemas that refer to others.
   Expected<const OrderedJson *> resolve(const Schema &schema,
-                                        const std::string &reference) const;
+                                        const std::string &reference);
+  const OrderedJson *part(const OrderedJson &value, const std::string &key);
   Expected<Node> reference(const Schema &schema);
   Expected<OrderedJson> withoutReference(const Schema &schema);
-  Expected<Node> merged(const Schema &schema, const OrderedJson &other,
-                        const std::string &key);
+  Expected<OrderedJson> combine(const OrderedJson &first,
+                                const OrderedJson &second,
+                                const Schema &schema);
+  Expected<const OrderedJson *> merged(const Schema &schema,
+                                       const OrderedJson &other,
+                                       const std::string &key);
   Expected<Node> alternatives(const Schema &schema, const char *key);
+  Expected<OrderedJson> withDiscriminator(const Schema &schema) const;
+  Status checkExclusive(const Schema &schema,
+                        const std::vector<const OrderedJson *> &list);
   Expected<Node> allOf(const Schema &schema);
   Expected<Node> constants(const Schema &schema, const char *key);
 
@@ -84,8 +101,13 @@ private:
   Expected<Node> elements(const Schema &schema, const OrderedJson *first,
                           std::optional<Node> rest);
 
-  /// Keeps a schema that was made of others; fails if they are too many.
-  Expected<const OrderedJson *> keep(OrderedJson schema);
+  Status checkNumberOfValues() const;
+  /// Counts values of which schemas are made; fails if they are too many.
+  Status countMade(const OrderedJson &schema);
+  /// Keeps a schema that was made of others; equal ones once.
+  const OrderedJson *keep(OrderedJson schema);
+  /// The node of a schema that keep() returned.
+  Expected<Node> kept(const OrderedJson *made, const Schema &schema);
 
   Node anyValue();
   Node anyStringCharacter();
@@ -120,7 +142,13 @@ private:
   std::optional<Node> spaceNode, characterNode, anyNode;
   std::map<std::string, Grammar::Rule> references; ///< By pointer.
   std::deque<std::string> pending;                 ///< Pointers.
-  std::deque<OrderedJson> made;                    ///< Schemas.
+  /// The members of objects through which references go.
+  std::unordered_map<const OrderedJson *,
+                     std::unordered_map<std::string_view, const OrderedJson *>>
+      members;
+  std::deque<OrderedJson> made;                         ///< Schemas.
+  std::map<std::string, const OrderedJson *> madeTexts; ///< By JSON text.
+  std::map<const OrderedJson *, Grammar::Rule> madeRules;
   size_t parts = 0, madeValues = 0;
 };
 

@@ -92,16 +92,17 @@ Expected<Node> SchemaReader::number(const Schema &schema, bool isInteger) {
       bound = each.isLeast ? std::ceil(bound) : std::floor(bound);
       excludes = false;
     }
-    if (bound > 1e18 || bound < -1e18) {
-      if ((bound > 0) == each.isLeast)
+    const double most = 2e18; // Not more than an int64_t holds.
+    const int64_t whole =
+        value->is_number_integer() && std::abs(bound) < most
+            ? value->get<int64_t>()
+            : static_cast<int64_t>(std::clamp(bound, -most, most));
+    if (whole > greatestInteger || whole < -greatestInteger) {
+      if ((whole > 0) == each.isLeast)
         return refuse(StatusCode::Unsupported, schema, each.key,
                       "has more than 18 digits", "give a smaller number");
       continue;
     }
-    const int64_t whole =
-        std::clamp(value->is_number_integer() ? value->get<int64_t>()
-                                              : static_cast<int64_t>(bound),
-                   -greatestInteger, greatestInteger);
     auto &limit = each.isLeast ? limits.least : limits.most;
     auto &excluded = each.isLeast ? limits.excludesLeast : limits.excludesMost;
     const bool isTighter = !limit ||

@@ -68,6 +68,7 @@ Expected<Node> SchemaReader::keyOutside(const std::vector<Property> &named) {
     bool isName = false;
   };
   std::vector<Branch> tree(1);
+  std::vector<Grammar::Rule> rules = {grammar.addRule("key")};
   for (const Property &property : named) {
     size_t at = 0;
     std::string_view rest = property.name;
@@ -84,18 +85,17 @@ Expected<Node> SchemaReader::keyOutside(const std::vector<Property> &named) {
       const auto [entry, isNew] =
           tree[at].next.try_emplace(character, tree.size());
       at = entry->second;
-      if (isNew)
+      if (isNew) {
         tree.emplace_back();
+        rules.push_back(grammar.addRule("key"));
+        LLMIR_RETURN_IF_ERROR(grammar.checkSize());
+      }
     }
     tree[at].isName = true;
   }
   const std::vector<CodePoints> special = {{0, 0x1f}, {'"', '"'}, {'\\', '\\'}};
   const Node rest = grammar.repeat(grammar.characters(complement(special)), 0,
                                    Grammar::noLimit);
-  std::vector<Grammar::Rule> rules;
-  for (size_t i = 0; i < tree.size(); ++i)
-    rules.push_back(grammar.addRule("key"));
-  LLMIR_RETURN_IF_ERROR(grammar.checkSize());
   for (size_t i = 0; i < tree.size(); ++i) {
     std::vector<CodePoints> known = special;
     std::vector<Node> all;
@@ -140,18 +140,20 @@ Expected<Node> SchemaReader::freeObject(const Schema &schema) {
     return (!least ? least : most).takeStatus();
   if (*least > 1) // Keys may occur twice.
     return unsupported(schema, "minProperties", "give 0 or 1");
+  if (*least > *most)
+    return grammar.choice({});
   Node key = quoted(grammar.repeat(anyStringCharacter(), 0, Grammar::noLimit));
   if (names) {
     OrderedJson text = *names;
     if (text == true)
       text = OrderedJson::object();
-    if (!text.is_object() || text.value("type", "string") != "string")
+    if (!text.is_object() ||
+        (text.contains("type") && text["type"] != "string"))
       return malformed(schema, "propertyNames", "a schema of strings");
+    LLMIR_RETURN_IF_ERROR(countMade(text));
     text["type"] = "string";
-    auto kept = keep(std::move(text));
-    if (!kept)
-      return kept.takeStatus();
-    Expected<Node> described = value(schema.at(**kept, "propertyNames"));
+    const OrderedJson *made = keep(std::move(text));
+    Expected<Node> described = kept(made, schema.at(*made, "propertyNames"));
     if (!described)
       return described;
     key = *described;

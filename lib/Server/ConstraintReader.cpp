@@ -228,7 +228,7 @@ static Expected<std::shared_ptr<const Constraint>>
 finish(const Grammar &grammar, const OrderedJson &request,
        const std::string &where, const PromptModel &model) {
   auto made =
-      Constraint::create(grammar, model.vocabulary->get(*model.tokenizer));
+      model.constraints->get(grammar, model.vocabulary->get(*model.tokenizer));
   if (made)
     return made;
   std::string field = "tool_choice";

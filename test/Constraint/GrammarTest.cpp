@@ -43,6 +43,15 @@ TEST(Regex, MatchesWholeTexts) {
                  "A\xf0\x9f\x98\x80."},
                 {"eA\xf0\x9f\x98\x80."});
   expectMatches(regex("[-a\\]^]+"), {"-", "a]^"}, {"b"});
+  // The spaces and line ends of ECMA-262, of which no-break space is one.
+  expectMatches(regex("\\s[^\\s]\\S."),
+                {" abc", "\xc2\xa0"
+                         "abc"},
+                {" a\xe3\x80\x80"
+                 "c",
+                 " \xc2\xa0"
+                 "bc",
+                 " ab\xe2\x80\xa8"});
 }
 
 TEST(Regex, EveryCharacterIsOneRange) {

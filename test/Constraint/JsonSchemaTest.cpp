@@ -13,6 +13,8 @@
 
 #include "ConstraintChecks.h"
 
+#include <chrono>
+
 using namespace llmir;
 using namespace llmir::test;
 
@@ -280,6 +282,161 @@ TEST(JsonSchema, IsLimited) {
       schema("{\"$defs\":{" + chain + "\"x\":{}},\"$ref\":\"#/$defs/0\"}"));
   ASSERT_TRUE(cycle) << cycle.status().message();
   EXPECT_TRUE(matches(*cycle, "[[[]]]"));
+}
+
+TEST(JsonSchema, OneOfIsExact) {
+  expectMatches(schema(R"({"oneOf":[{"type":"integer","maximum":3},{"minimum":5,
+                 "type":"number"},{"type":"string","maxLength":1},
+                 {"type":"string","minLength":2},{"const":null}]})"),
+                {"3", "5.5", R"("a")", R"("ab")", "null"}, {"4", "true"});
+  // Told apart by a property, through references.
+  const std::string cats = R"({"$defs":{
+      "cat":{"type":"object","properties":{"kind":{"const":"cat"}}KIND},
+      "dog":{"type":"object","properties":{"kind":{"enum":["dog","wolf"]},
+             "name":{"type":"string"}}KIND}},
+      "oneOf":[{"$ref":"#/$defs/cat"},{"$ref":"#/$defs/dog"}]MORE})";
+  const auto pets = [&](const std::string &kind, const std::string &more) {
+    std::string text = cats;
+    for (size_t at; (at = text.find("KIND")) != std::string::npos;)
+      text.replace(at, 4, kind);
+    text.replace(text.find("MORE"), 4, more);
+    return schema(text);
+  };
+  const std::vector<std::string> matching = {R"({"kind":"cat"})",
+                                             R"({"kind":"wolf","name":"a"})"};
+  const std::vector<std::string> others = {"{}", R"({"kind":"cat","name":"a"})",
+                                           R"({"name":"a"})"};
+  expectMatches(pets(R"(,"required":["kind"])", ""), matching, others);
+  expectMatches(pets("", R"(,"discriminator":{"propertyName":"kind"})"),
+                matching, others);
+  expectRefused(pets("", ""), StatusCode::Unsupported,
+                "schema, #: 'oneOf' has alternatives 0 and 1");
+  expectRefused(pets("", R"(,"discriminator":{"propertyName":3})"),
+                StatusCode::InvalidArgument, "'discriminator'");
+  for (const char *text :
+       {R"({"oneOf":[{"type":"integer"},{"type":"number"}]})",
+        R"({"oneOf":[{"const":1},{"const":1.0}]})",
+        R"({"oneOf":[{"const":"a"},{"type":["string","null"]}]})",
+        R"({"oneOf":[{"minimum":1},{"type":"string"}]})",
+        R"({"oneOf":[{"type":"integer","maximum":3},
+                     {"type":"integer","minimum":3}]})",
+        R"({"oneOf":[{"pattern":"^a$"},{"pattern":"^b$"}]})",
+        R"({"oneOf":[{"properties":{"a":{"type":"null"}}},
+                     {"properties":{"a":{"const":1}}}]})",
+        R"({"oneOf":[{"required":["a"]},{"required":["b"]}]})", // Others may
+                                                                // be.
+        R"({"oneOf":[{"$ref":"#/$defs/a"},{"$ref":"#/$defs/a"}],
+            "$defs":{"a":{"type":"null"}}})",
+        R"({"oneOf":[{"type":"object"},{},{"type":"null"}]})"})
+    expectRefused(schema(text), StatusCode::Unsupported, "'oneOf'");
+  std::string many;
+  for (int i = 0; i < 2000; ++i)
+    many += (i ? ",{\"const\":" : "{\"const\":") + std::to_string(i) + "}";
+  expectMatches(schema("{\"oneOf\":[" + many + "]}"), {"0", "1999"}, {"2000"});
+}
+
+TEST(JsonSchema, BoundsOfManyDigits) {
+  const auto refused = [](const char *text) {
+    expectRefused(schema(text), StatusCode::Unsupported, "18 digits");
+  };
+  refused(R"({"type":"integer","minimum":1000000000000000000})");
+  refused(R"({"type":"integer","minimum":1e18})");
+  refused(R"({"type":"integer","maximum":-1000000000000000001})");
+  refused(R"({"type":"number","minimum":1e300})");
+  refused(R"({"type":"integer","minimum":18446744073709551615})");
+  for (const char *most : {"1000000000000000000", "1e300",
+                           "18446744073709551615", "9223372036854775807"})
+    expectMatches(schema(R"({"type":"integer","minimum":7,"maximum":)" +
+                         std::string(most) + "}"),
+                  {"7", "999999999999999999"}, {"6"});
+}
+
+TEST(JsonSchema, ConstantsAreCombined) {
+  // As older versions of pydantic write them.
+  expectMatches(schema(R"({"const":"a","enum":["a"],"type":"string"})"),
+                {R"("a")"}, {R"("b")"});
+  expectRefused(schema(R"({"const":"a","enum":["b"]})"),
+                StatusCode::InvalidArgument, "no text of finite length");
+  expectMatches(schema(R"({"type":["null","null","null"]})"), {"null"}, {});
+}
+
+TEST(JsonSchema, NumbersOfProperties) {
+  expectRefused(
+      schema(R"({"type":"object","minProperties":1,"maxProperties":0})"),
+      StatusCode::InvalidArgument, "no text of finite length");
+  expectRefused(schema(R"({"type":"object","propertyNames":{"type":5}})"),
+                StatusCode::InvalidArgument, "'propertyNames'");
+}
+
+TEST(JsonSchema, ReferencesAreFragmentsOfURIs) {
+  expectMatches(schema(R"({"items":{"$ref":"#/$defs/A%3Cb%20c%3E"},
+                 "$defs":{"A<b c>":{"const":1}}})"),
+                {"[1]"}, {"[2]"});
+  expectRefused(schema(R"({"$ref":"#/$defs/a%zz"})"),
+                StatusCode::InvalidArgument, "does not exist");
+}
+
+TEST(JsonSchema, RecursionBesideOtherKeywords) {
+  expectMatches(schema(R"({"$ref":"#/$defs/n","$defs":{"n":{"type":"object",
+                 "properties":{"n":{"$ref":"#/$defs/n","type":"object"}}}}})"),
+                {"{}", R"({"n":{"n":{}}})"}, {R"({"n":1})"});
+  // Definitions are not copied with each alternative.
+  std::string definitions, alternatives;
+  for (int i = 0; i < 1000; ++i) {
+    definitions += "\"" + std::to_string(i) + "\":{\"const\":1},";
+    alternatives += ",{\"required\":[\"a" + std::to_string(i) + "\"]}";
+  }
+  auto many = compile(schema("{\"$defs\":{" + definitions +
+                             "\"x\":{}},\"type\":\"object\",\"anyOf\":[{}" +
+                             alternatives + "]}"));
+  ASSERT_TRUE(many) << many.status().message();
+}
+
+/// Compiles, or is refused, within some seconds even under sanitizers.
+void expectQuick(const std::string &text) {
+  const auto start = std::chrono::steady_clock::now();
+  (void)compile(schema(text));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20))
+      << text.substr(0, 200);
+}
+
+TEST(JsonSchema, HostileOnesAreQuick) {
+  // Chains of references into many definitions, each combined with more.
+  std::string definitions, alternatives;
+  for (int i = 0; i < 40000; ++i)
+    definitions += "\"x" + std::to_string(i) + "\":1,";
+  for (int i = 0; i < 99; ++i)
+    definitions += "\"a" + std::to_string(i) + "\":{\"$ref\":\"#/$defs/a" +
+                   std::to_string(i + 1) + "\"},";
+  for (int i = 0; i < 5000; ++i)
+    alternatives +=
+        (i ? "," : "") + std::string(R"({"minimum":0,"$ref":"#/$defs/a0"})");
+  expectQuick("{\"$defs\":{" + definitions + "\"a99\":{}},\"anyOf\":[" +
+              alternatives + "]}");
+  std::string properties, types;
+  for (int i = 0; i < 20000; ++i)
+    properties += (i ? ",\"p" : "\"p") + std::to_string(i) + "\":1";
+  expectQuick("{\"allOf\":[{\"properties\":{" + properties +
+              "}},{\"properties\":{\"q\":2," + properties + "}}]}");
+  for (int i = 0; i < 40000; ++i)
+    types += (i ? "," : "") + std::string("\"null\"");
+  expectQuick("{\"type\":[" + types + "],\"enum\":[" + types + "]}");
+  // Names of which much is made.
+  const std::string name(1000000, 'n');
+  expectQuick("{\"properties\":{\"" + name +
+              "\":{}},\"additionalProperties\":{}}");
+  std::string inner;
+  for (int i = 0; i < 9000; ++i)
+    inner += (i ? ",\"" : "\"") + std::to_string(i) + "\":{}";
+  expectQuick("{\"properties\":{\"" + name + "\":{\"properties\":{" + inner +
+              "}}}}");
+  std::string objects;
+  for (int i = 0; i < 2000; ++i)
+    objects += (i ? "," : "") +
+               std::string(R"({"type":"object","required":["k)") +
+               std::to_string(i) + R"("],"properties":{"k)" +
+               std::to_string(i) + R"(":{"type":"null"}}})";
+  expectQuick("{\"oneOf\":[" + objects + "]}");
 }
 
 } // namespace

@@ -15,6 +15,7 @@
 #include "ConstraintChecks.h"
 
 #include <random>
+#include <thread>
 
 using namespace llmir;
 using namespace llmir::test;
@@ -154,6 +155,55 @@ TEST(Matcher, DeepTextsNeedNoDeepStack) {
     ASSERT_TRUE(tail.accept('a'));
   ASSERT_TRUE(tail.accept('b'));
   EXPECT_TRUE(tail.mustEnd());
+}
+
+TEST(Matcher, MasksAreSharedAndForgotten) {
+  // More masks than are kept, in threads, each as if it were alone.
+  std::vector<std::string> more;
+  for (int i = 0; i < 30000; ++i)
+    more.push_back("t" + std::to_string(i));
+  auto shared = compile(schema(R"({"type":"string","maxLength":900})"), more);
+  ASSERT_TRUE(shared) << shared.status().message();
+  const auto run = [&](const std::shared_ptr<const Constraint> &constraint) {
+    ConstraintMatcher matcher(constraint);
+    size_t sum = 0;
+    (void)matcher.accept('"');
+    for (int step = 0; step < 890; ++step) {
+      const auto mask = matcher.allowed();
+      for (size_t i = 0; mask && i < mask->size(); ++i)
+        sum = sum * 31 + (*mask)[i];
+      if (!mask || !matcher.accept('x'))
+        return size_t(0);
+    }
+    return sum;
+  };
+  const size_t alone =
+      run(*compile(schema(R"({"type":"string","maxLength":900})"), more));
+  std::vector<size_t> sums(3);
+  std::vector<std::thread> threads;
+  for (size_t &sum : sums)
+    threads.emplace_back([&] { sum = run(*shared); });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_NE(alone, 0u);
+  for (size_t sum : sums)
+    EXPECT_EQ(sum, alone);
+}
+
+TEST(Matcher, LimitsDoNotDependOnWhatIsKept) {
+  // What is too ambiguous for one is so for all that follow.
+  auto constraint = compile(regex("((a{0,60}){0,60}){0,60}b"));
+  ASSERT_TRUE(constraint) << constraint.status().message();
+  std::vector<int> failures;
+  for (int run = 0; run < 3; ++run) {
+    ConstraintMatcher matcher(*constraint);
+    int step = 0;
+    while (step < 60 && matcher.allowed() && matcher.accept('a'))
+      ++step;
+    failures.push_back(step);
+  }
+  EXPECT_EQ(failures[0], failures[1]);
+  EXPECT_EQ(failures[0], failures[2]);
 }
 
 TEST(Matcher, CopiesGoOnAlone) {

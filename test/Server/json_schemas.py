@@ -49,9 +49,10 @@ def is_valid(schema, value, root=None):
         return False
     if "const" in schema and not same(value, schema["const"]):
         return False
-    for key in ("anyOf", "oneOf"):
-        if key in schema and not any(valid(each, value) for each in schema[key]):
-            return False
+    if "anyOf" in schema and not any(valid(each, value) for each in schema["anyOf"]):
+        return False
+    if "oneOf" in schema and sum(valid(each, value) for each in schema["oneOf"]) != 1:
+        return False
     if not all(valid(each, value) for each in schema.get("allOf", [])):
         return False
     if isinstance(value, str):

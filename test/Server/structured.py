@@ -27,6 +27,10 @@ WALK = {"max_tokens": 450, "temperature": 1e5}
 PERSON = {"type": "object", "properties": {"z": {"type": "string", "maxLength": 9}, "a": {"type": "integer", "minimum": 0,
                                                                                           "maximum": 120}},
           "required": ["z", "a"], "additionalProperties": False}
+PETS = {"$defs": {"cat": {"properties": {"kind": {"const": "cat"}}, "required": ["kind"]},
+                  "dog": {"properties": {"kind": {"enum": ["dog", "wolf"]}, "age": {"type": "integer", "maximum": 30}},
+                          "required": ["kind"]}},
+        "type": "object", "oneOf": [{"$ref": "#/$defs/cat"}, {"$ref": "#/$defs/dog"}]}
 TOOLS = [{"type": "function", "function": {"name": "weather", "parameters": {
     "type": "object", "properties": {"city": {"enum": ["K\u00f6ln", "Rome"]}, "days": {"type": "integer", "minimum": 1,
                                                                                        "maximum": 9}},
@@ -65,12 +69,15 @@ def check_fields(server):
     def is_choice(text):
         return text in ("yes", "no", "maybe so")
 
+    def is_pet(text):
+        return is_valid(PETS, json.loads(text))
+
     choices = ["yes", "no", "maybe so"]
     for fields, matches in (({"response_format": wanted}, is_person),
                             ({"structured_outputs": {"json": PERSON}}, is_person),
                             ({"structured_outputs": {"json": json.dumps(PERSON), "disable_any_whitespace": True}},
                              lambda text: is_person(text) and "\": " not in text and "\n" not in text),
-                            ({"guided_json": PERSON}, is_person), ({"json_schema": PERSON}, is_person),
+                            ({"guided_json": PETS}, is_pet), ({"guided_json": PERSON}, is_person), ({"json_schema": PERSON}, is_person),
                             ({"response_format": {"type": "json_object", "schema": PERSON}}, is_person),
                             ({"structured_outputs": {"regex": telephone, "json": None}}, is_number),
                             ({"guided_regex": telephone}, is_number),
@@ -191,6 +198,9 @@ WRONG = [
     ({"response_format": {"type": "json_schema", "json_schema": {"schema": {}, "x": 1}}}, "'x'"),
     ({"guided_json": "{"}, "'guided_json'"), ({"guided_json": 3}, "no schema"),
     ({"guided_json": {"properties": {"a": {"not": {}}}}}, "#/properties/a: 'not' is not supported"),
+    ({"guided_json": {"oneOf": [{"type": "integer"}, {"type": "number"}]}}, "'oneOf' has alternatives 0 and 1"),
+    ({"guided_json": {"type": "object", "propertyNames": {"type": 5}}}, "'propertyNames'"),
+    ({"guided_json": {"type": "integer", "minimum": 10 ** 18}}, "more than 18 digits"),
     ({"guided_json": {"$ref": "#/$defs/a"}}, "does not exist"), ({"guided_json": {"$ref": "#"}}, "no text"),
     ({"guided_json": {"anyOf": [{"$ref": "#"}, {"const": 1}]}}, "refers to itself"),
     ({"guided_json": {"enum": [str(number * 7919) for number in range(30000)]}}, "states"),

@@ -23,10 +23,11 @@
 namespace llmir {
 
 /// Texts that match a regular expression from begin to end: characters, ., sets
-/// with \d, \w and \s (of ASCII), groups, |, and the repetitions *, +, ? and
-/// {m,n}; ^ and $ around it mean nothing. Unsupported, naming it, for what is
-/// not regular (lookaround, references) or not translated (\b, \p, flags);
-/// InvalidArgument for wrong syntax; OutOfRange for long or deeply nested ones.
+/// with \d, \w and \s, groups, |, and the repetitions *, +, ? and {m,n}, all as
+/// ECMA-262 has them; ^ and $ around it mean nothing. Unsupported, naming it,
+/// for what is not regular (lookaround, references) or not translated (\b, \p,
+/// flags); InvalidArgument for wrong syntax; OutOfRange for long or deeply
+/// nested ones.
 Expected<Grammar::Node> addRegex(Grammar &grammar, std::string_view pattern);
 
 /// The JSON strings whose text has a part that matches, as `pattern` of JSON

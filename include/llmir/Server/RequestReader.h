@@ -16,6 +16,7 @@
 
 #include "llmir/Server/AnswerText.h"
 #include "llmir/Server/ChatPrompt.h"
+#include "llmir/Server/ConstraintCache.h"
 #include "llmir/Server/LazyVocabulary.h"
 #include "llmir/Serving/Engine.h"
 #include "llmir/Support/Json.h"
@@ -40,6 +41,8 @@ struct PromptModel {
   /// Of the tokenizer, for constraints.
   std::shared_ptr<LazyVocabulary> vocabulary =
       std::make_shared<LazyVocabulary>();
+  std::shared_ptr<ConstraintCache> constraints =
+      std::make_shared<ConstraintCache>(); ///< Of this vocabulary.
   /// Fails for models whose templates cannot be read.
   Expected<ChatPrompt> chat = Status(StatusCode::NotFound, "no chat template");
 };
