@@ -33,10 +33,13 @@ struct Target {
 };
 
 std::vector<Target> checkpointTargets();
+std::vector<Target> folderTargets();
 std::vector<Target> tokenizerTargets();
 std::vector<Target> artifactTargets();
 std::vector<Target> textTargets();
 std::vector<Target> chatOutputTargets();
+std::vector<Target> constraintTargets();
+std::vector<Target> clientTargets();
 std::vector<Target> serverTargets();
 
 /// All targets, in the order of the documentation.
