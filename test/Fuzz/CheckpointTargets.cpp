@@ -89,7 +89,10 @@ static std::vector<std::string> ggufSeeds() {
   unigram.set("llama.rope.scaling.type", std::string("yarn"));
   unigram.set("llama.rope.scaling.factor", 4.0f);
   unigram.set("llama.rope.scaling.original_context_length", uint32_t(64));
-  return {llama.build(), gpt2.build(), wordpiece.build(), unigram.build()};
+  std::vector<std::string> seeds = architectureFiles(llama);
+  for (const GGUFImage *image : {&llama, &gpt2, &wordpiece, &unigram})
+    seeds.push_back(image->build());
+  return seeds;
 }
 
 //===----------------------------------------------------------------------===//
@@ -185,7 +188,7 @@ static std::vector<std::string> configurationSeeds() {
       std::string(1, '\0') +
       R"({"do_sample":true,"temperature":0.7,"top_k":20,"top_p":0.8,)"
       R"("min_p":0.05,"eos_token_id":[1,2],"bos_token_id":5})";
-  std::vector<std::string> seeds;
+  std::vector<std::string> seeds = familyConfigs();
   for (const char *family :
        {"llama",  "mistral",     "qwen2",    "qwen3",   "gemma",
         "gemma2", "gemma3_text", "phi3",     "olmo2",   "granite",

@@ -19,6 +19,10 @@
 #include <string_view>
 #include <vector>
 
+namespace llmir::test {
+struct GGUFImage;
+}
+
 namespace llmir::fuzz {
 
 struct Target {
@@ -31,6 +35,11 @@ struct Target {
   /// Valid inputs, of a few KB at most.
   std::vector<std::string> (*seeds)();
 };
+
+/// Seeds that are made from lists of names.
+std::vector<std::string> familyConfigs();
+std::vector<std::string> architectureFiles(const test::GGUFImage &llama);
+std::vector<std::string> templatesOfAllNames();
 
 std::vector<Target> checkpointTargets();
 std::vector<Target> folderTargets();
