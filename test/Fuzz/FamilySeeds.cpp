@@ -260,8 +260,6 @@ static void addLayerKeys(GGUFImage &image, const std::string &name) {
   image.set(name + ".expert_weights_norm", true);
   image.set(name + ".expert_weights_scale", 2.5f);
   image.set(name + ".attention.causal", false);
-  image.set(name + ".attn_logit_softcapping", 50.0f);
-  image.set(name + ".final_logit_softcapping", 30.0f);
   image.set(name + ".rope.freq_base_swa", 10000.0f);
   image.set("general.sampling.temp", 0.7f);
   image.set("general.sampling.top_p", 0.8f);
@@ -318,7 +316,14 @@ std::vector<std::string> fuzz::architectureFiles(const GGUFImage &llama) {
                            "llama4",
                            "llama"}) {
     GGUFImage image = asArchitecture(llama, name);
+    image.set(std::string(name) + ".attention.layer_norm_epsilon", 1e-5f);
     seeds.push_back(image.build());
+    {
+      GGUFImage capped = image;
+      capped.set(std::string(name) + ".attn_logit_softcapping", 50.0f);
+      capped.set(std::string(name) + ".final_logit_softcapping", 30.0f);
+      seeds.push_back(capped.build());
+    }
     addLayerKeys(image, name);
     seeds.push_back(image.build());
     const std::string prefix = name;
@@ -329,6 +334,13 @@ std::vector<std::string> fuzz::architectureFiles(const GGUFImage &llama) {
     image.set(prefix + ".rope.scaling.original_context_length", uint32_t(64));
     image.set(prefix + ".expert_group_count", uint32_t(1));
     image.set(prefix + ".attention.temperature_scale", 0.1f);
+    seeds.push_back(image.build());
+    // As files of models with latents have them.
+    image.set(prefix + ".attention.head_count_kv", uint32_t(1));
+    image.set(prefix + ".attention.key_length", uint32_t(32 + 16));
+    image.set(prefix + ".attention.value_length", uint32_t(32));
+    image.set(prefix + ".rope.dimension_count", uint32_t(16));
+    image.set(prefix + ".feed_forward_length", uint32_t(96));
     seeds.push_back(image.build());
   }
   return seeds;

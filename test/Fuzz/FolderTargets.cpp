@@ -19,12 +19,14 @@
 #include "llmir/Checkpoint/Checkpoint.h"
 #include "llmir/Convert/ImportanceMatrix.h"
 #include "llmir/Support/Json.h"
+#include "llmir/Tokenizer/Tokenizer.h"
 
 #include <filesystem>
 
 using namespace llmir;
 using namespace llmir::fuzz;
 using llmir::test::bytesOf;
+using namespace std::string_literals;
 
 static void checkStatus(const Status &status) {
   expect(!status.cause().empty() &&
@@ -345,6 +347,74 @@ static std::vector<std::string> templatesSeeds() {
 }
 
 //===----------------------------------------------------------------------===//
+// Tokenizers
+//===----------------------------------------------------------------------===//
+
+static void readTokenizer(std::string_view input) {
+  const std::string configs[] = {std::string(takePart(input)),
+                                 std::string(takePart(input))};
+  const std::string name(takePart(input));
+  const bool isKnown = name == "tokenizer.model" || name == "vocab.txt" ||
+                       name == "tokenizer.json" || name == "tekken.json" ||
+                       name == "qwen.tiktoken" || name == "vocab.json";
+  const std::string root =
+      writeFolder("tokenizer", joined({configs[0], configs[1]}),
+                  {"tokenizer_config.json", "special_tokens_map.json"});
+  const std::string file = isKnown ? name : "tokenizer.model";
+  write("tokenizer/" + file, input);
+  auto tokenizer = Tokenizer::fromFolder(root);
+  std::filesystem::remove(root + "/" + file);
+  if (!tokenizer)
+    return checkStatus(tokenizer.status());
+  if (auto ids = tokenizer->encode("Hello a<x> ab\n"))
+    expect(isValidUtf8(tokenizer->decode(*ids)), "decoded text is UTF-8");
+}
+
+static std::vector<std::string> tokenizerSeeds() {
+  auto config = [](const std::string &type, const std::string &added) {
+    return R"({"tokenizer_class":")" + type +
+           R"(","bos_token":"a","eos_token":{"content":"b"},"unk_token":null,)"
+           R"("add_bos_token":true,"add_eos_token":false,)"
+           R"("do_lower_case":true,"legacy":false,"model_max_length":64,)"
+           R"("added_tokens_decoder":{)" +
+           added + "}}";
+  };
+  const std::string added =
+      R"(:{"content":"<x>","special":true,"lstrip":true,"rstrip":false,)"
+      R"("single_word":false})";
+  const std::string pieces = "\x0a\x09\x0a\x01"
+                             "a\x15\0\0\x80\xbf"s +
+                             "\x0a\x08\x0a\x01"
+                             "b\x15\0\0\0\xc0"s +
+                             "\x0a\x0e\x0a\x05"
+                             "<unk>\x15\0\0\0\0\x18\x02"s;
+  const std::string ranks = "YQ== 0\nYg== 1\nYWI= 2\n";
+  std::vector<std::string> seeds;
+  for (const char *type : {"LlamaTokenizer", "GemmaTokenizer", "T5Tokenizer",
+                           "XLMRobertaTokenizer", "QWenTokenizer", "None"}) {
+    seeds.push_back(
+        joined({config(type, "\"3\"" + added), R"({"pad_token":"a"})",
+                "tokenizer.model", pieces}));
+    seeds.push_back(
+        joined({config(type, "\"3\"" + added), "", "qwen.tiktoken", ranks}));
+    seeds.push_back(
+        joined({config(type, "\"3\"" + added), "", "tokenizer.model", ranks}));
+  }
+  for (const char *key : {"\"x\"", "\"7\"", "\"0\""})
+    for (const std::string &file : {pieces, ranks})
+      seeds.push_back(
+          joined({config("LlamaTokenizer", key + added), "", "", file}));
+  seeds.push_back(joined({config("BertTokenizer", ""), "", "vocab.txt",
+                          "[PAD]\n[UNK]\n[CLS]\n[SEP]\na\n##b\n"}));
+  seeds.push_back(joined({"[]", "", "vocab.txt", "a\n"}));
+  seeds.push_back(joined({"{}", "{", "vocab.json", R"({"a":0})"}));
+  seeds.push_back(joined(
+      {"{}", "", "tokenizer.json",
+       R"({"model":{"type":"BPE","vocab":{"a":0,"b":1},"merges":[]}})"}));
+  return seeds;
+}
+
+//===----------------------------------------------------------------------===//
 // Importance matrices
 //===----------------------------------------------------------------------===//
 
@@ -413,6 +483,10 @@ std::vector<Target> fuzz::folderTargets() {
        "tokenizer_config.json, special_tokens_map.json, two templates, with "
        "bytes 0",
        readTemplates, templatesSeeds},
+      {"tokenizer-files",
+       "tokenizer_config.json, special_tokens_map.json, the name of a file, "
+       "the file, with bytes 0",
+       readTokenizer, tokenizerSeeds},
       {"imatrix", "an importance matrix", readImportance, importanceSeeds},
   };
 }

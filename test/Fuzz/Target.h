@@ -40,6 +40,9 @@ struct Target {
 std::vector<std::string> familyConfigs();
 std::vector<std::string> architectureFiles(const test::GGUFImage &llama);
 std::vector<std::string> templatesOfAllNames();
+std::vector<std::string> tokenizersOfAllStages();
+/// The characters that a tokenizer.model replaces.
+std::string smallCharsmap();
 
 std::vector<Target> checkpointTargets();
 std::vector<Target> folderTargets();
