@@ -22,7 +22,7 @@ REQUIRED = 85.0
 # A reader: its targets, and the files whose lines count, as patterns of paths.
 # A pattern after '!' takes files out, which do not read that input.
 READERS = [
-    ('GGUF', ['gguf'], ['lib/Checkpoint/GGUF*.cpp', '!lib/Checkpoint/GGUFWriter.cpp', 'lib/Tokenizer/FromGGUF.cpp',
+    ('GGUF', ['gguf', 'gguf-parts', 'imatrix'], ['lib/Checkpoint/GGUF*.cpp', '!lib/Checkpoint/GGUFWriter.cpp', 'lib/Tokenizer/FromGGUF.cpp',
                         'lib/ChatTemplate/FromGGUF.cpp']),
     ('safetensors and index', ['safetensors', 'safetensors-index'], ['lib/Checkpoint/Safetensors*.cpp']),
     ('config.json', ['config', 'embedding'],
@@ -48,10 +48,11 @@ READERS = [
      ['lib/Http/EventStream.cpp', 'lib/LoadGenerator/AnswerReader.cpp']),
     ('requests: HTTP', ['server-bytes'], ['lib/Server/HttpConnection.cpp', 'lib/Server/HttpTarget.cpp']),
     ('requests: bodies', ['server-body'],
+     # Not Embeddings.cpp: the server of the target generates text.
      ['lib/Server/RequestReader.cpp', 'lib/Server/RequestBody.cpp', 'lib/Server/ConstraintReader.cpp',
       'lib/Server/ResponseFormat.cpp', 'lib/Server/ChatPrompt.cpp', 'lib/Server/Chat*.cpp',
       'lib/Server/Completions.cpp', 'lib/Server/Responses.cpp', 'lib/Server/GenerateApi.cpp',
-      'lib/Server/Embeddings.cpp', 'lib/ChatTemplate/Messages.cpp']),
+      'lib/ChatTemplate/Messages.cpp']),
 ]
 
 

@@ -227,7 +227,7 @@ static GGUFImage asArchitecture(GGUFImage image, const std::string &name) {
   return image;
 }
 
-static void addLayerKeys(GGUFImage &image, const std::string &name) {
+static void addExpertKeys(GGUFImage &image, const std::string &name) {
   auto number = [&](const char *key, uint32_t value) {
     image.set(name + "." + key, value);
   };
@@ -239,6 +239,18 @@ static void addLayerKeys(GGUFImage &image, const std::string &name) {
   number("expert_group_count", 2);
   number("expert_group_used_count", 1);
   number("leading_dense_block_count", 1);
+  image.set(name + ".expert_weights_norm", true);
+  image.set(name + ".expert_weights_scale", 2.5f);
+  for (const char *layer : {"blk.0.", "blk.1."})
+    for (const char *tensor :
+         {"ffn_gate_inp.weight", "exp_probs_b.bias", "ffn_up_shexp.weight"})
+      image.add(std::string(layer) + tensor, {4}, 0);
+}
+
+static void addLayerKeys(GGUFImage &image, const std::string &name) {
+  auto number = [&](const char *key, uint32_t value) {
+    image.set(name + "." + key, value);
+  };
   number("attention.kv_lora_rank", 32);
   number("attention.q_lora_rank", 32);
   number("attention.key_length_mla", 32);
@@ -257,8 +269,6 @@ static void addLayerKeys(GGUFImage &image, const std::string &name) {
   number("ssm.state_size", 16);
   number("ssm.time_step_rank", 4);
   number("pooling_type", 1);
-  image.set(name + ".expert_weights_norm", true);
-  image.set(name + ".expert_weights_scale", 2.5f);
   image.set(name + ".attention.causal", false);
   image.set(name + ".rope.freq_base_swa", 10000.0f);
   image.set("general.sampling.temp", 0.7f);
@@ -268,9 +278,74 @@ static void addLayerKeys(GGUFImage &image, const std::string &name) {
   image.set("general.sampling.penalty_repeat", 1.1f);
   for (const char *layer : {"blk.0.", "blk.1."})
     for (const char *tensor :
-         {"ffn_gate_inp.weight", "exp_probs_b.bias", "ffn_up_shexp.weight",
-          "ssm_conv1d.bias", "attn_q.bias", "attn_q_norm.weight"})
+         {"ssm_conv1d.bias", "attn_q.bias", "attn_q_norm.weight"})
       image.add(std::string(layer) + tensor, {4}, 0);
+}
+
+/// The files of an architecture: plain, with further kinds of layers, and as
+/// those need them.
+static void addVariants(GGUFImage plain, const std::string &name,
+                        std::vector<std::string> &seeds) {
+  auto add = [&](GGUFImage image, const auto &change) {
+    change(image);
+    seeds.push_back(image.build());
+  };
+  plain.set(name + ".attention.layer_norm_epsilon", 1e-5f);
+  GGUFImage layers = plain;
+  addLayerKeys(layers, name);
+  GGUFImage experts = layers;
+  addExpertKeys(experts, name);
+  add(plain, [](GGUFImage &) {});
+  add(layers, [](GGUFImage &) {});
+  add(experts, [](GGUFImage &) {});
+  add(plain, [&](GGUFImage &image) {
+    image.set(name + ".attn_logit_softcapping", 50.0f);
+    image.set(name + ".final_logit_softcapping", 30.0f);
+    image.set(name + ".attention.temperature_scale", 0.1f);
+    image.set(name + ".attention.temperature_length", uint32_t(64));
+  });
+  for (const GGUFImage *image : {&layers, &experts})
+    add(*image, [&](GGUFImage &hybrid) { // States in the first layer.
+      hybrid.setIntegers(name + ".attention.head_count_kv", {0, 2});
+      hybrid.setIntegers(name + ".feed_forward_length", {96, 64});
+      hybrid.set(name + ".ssm.group_count", uint32_t(1));
+      hybrid.set(name + ".expert_group_count", uint32_t(1));
+    });
+  auto setHeads = [&](GGUFImage &image, uint32_t key, uint32_t value,
+                      uint32_t rotated) {
+    image.set(name + ".attention.key_length", key);
+    image.set(name + ".attention.value_length", value);
+    image.set(name + ".rope.dimension_count", rotated);
+    image.set(name + ".rope.scaling.type", std::string("yarn"));
+    image.set(name + ".rope.scaling.factor", 4.0f);
+    image.set(name + ".rope.scaling.original_context_length", uint32_t(64));
+    image.set(name + ".rope.scaling.yarn_log_multiplier", 0.1f);
+  };
+  for (const GGUFImage *image : {&layers, &experts}) {
+    add(*image, [&](GGUFImage &latent) {
+      setHeads(latent, 32 + 16, 32, 16);
+      latent.set(name + ".attention.head_count_kv", uint32_t(1));
+      latent.set(name + ".expert_group_count", uint32_t(1));
+    });
+    add(*image, [&](GGUFImage &local) {
+      setHeads(local, 32, 32, 32);
+      local.setIntegers(name + ".attention.head_count_kv", {2, 1});
+      // An array (type 9) of booleans (type 7).
+      local.set(name + ".attention.sliding_window_pattern", uint32_t(2));
+      GGUFImage::Key &pattern =
+          local.key(name + ".attention.sliding_window_pattern");
+      pattern.type = 9;
+      pattern.payload = test::bytesOf(uint32_t(7)) +
+                        test::bytesOf(uint64_t(2)) + std::string("\1\0", 2);
+      for (const char *key : {"expert_group_count", "expert_group_used_count",
+                              "expert_gating_func", "expert_weights_scale",
+                              "expert_shared_feed_forward_length"})
+        local.erase(name + "." + key);
+      local.tensors.pop_back();
+      local.add("blk.0.layer_output_scale.weight", {1}, 0);
+      local.add("blk.0.attn_v.weight", {4}, 0);
+    });
+  }
 }
 
 std::vector<std::string> fuzz::architectureFiles(const GGUFImage &llama) {
@@ -315,33 +390,7 @@ std::vector<std::string> fuzz::architectureFiles(const GGUFImage &llama) {
                            "gpt-oss",
                            "llama4",
                            "llama"}) {
-    GGUFImage image = asArchitecture(llama, name);
-    image.set(std::string(name) + ".attention.layer_norm_epsilon", 1e-5f);
-    seeds.push_back(image.build());
-    {
-      GGUFImage capped = image;
-      capped.set(std::string(name) + ".attn_logit_softcapping", 50.0f);
-      capped.set(std::string(name) + ".final_logit_softcapping", 30.0f);
-      seeds.push_back(capped.build());
-    }
-    addLayerKeys(image, name);
-    seeds.push_back(image.build());
-    const std::string prefix = name;
-    image.setIntegers(prefix + ".attention.head_count_kv", {0, 2});
-    image.setIntegers(prefix + ".feed_forward_length", {96, 64});
-    image.set(prefix + ".rope.scaling.type", std::string("yarn"));
-    image.set(prefix + ".rope.scaling.factor", 4.0f);
-    image.set(prefix + ".rope.scaling.original_context_length", uint32_t(64));
-    image.set(prefix + ".expert_group_count", uint32_t(1));
-    image.set(prefix + ".attention.temperature_scale", 0.1f);
-    seeds.push_back(image.build());
-    // As files of models with latents have them.
-    image.set(prefix + ".attention.head_count_kv", uint32_t(1));
-    image.set(prefix + ".attention.key_length", uint32_t(32 + 16));
-    image.set(prefix + ".attention.value_length", uint32_t(32));
-    image.set(prefix + ".rope.dimension_count", uint32_t(16));
-    image.set(prefix + ".feed_forward_length", uint32_t(96));
-    seeds.push_back(image.build());
+    addVariants(asArchitecture(llama, name), name, seeds);
   }
   return seeds;
 }

@@ -273,6 +273,7 @@ public:
     options.maxBodyBytes = 4096;
     options.maxTotalBodyBytes = 8192;
     options.corsOrigins = {"https://a.example"};
+    options.log = [](const HttpLogEntry &) {};
   }
   const HttpServerOptions &settings() const override { return options; }
   http::asio::io_context &io() override { return context; }
@@ -307,6 +308,10 @@ void OneThreadHost::dispatch(const std::shared_ptr<HttpExchange> &exchange,
   (void)isOwnOrigin(head.origin, head.host);
   if (!admits(request, head))
     return answerError(*exchange, {401, "no", "invalid_api_key", ""});
+  if (request.path == "/memory")
+    throw std::bad_alloc();
+  if (request.path == "/forgotten")
+    return; // Nobody answers.
   if (request.path != "/stream")
     return exchange->answer(200, "text/plain", request.body);
   exchange->begin(200, "text/event-stream");
@@ -379,6 +384,9 @@ static std::vector<std::string> connectionSeeds() {
              "OPTIONS * HTTP/1.1\r\nHost: [::1]:8080\r\nOrigin: http://[::1]"
              ":8080\r\nAccess-Control-Request-Headers: x\r\n\r\nHEAD / "
              "HTTP/1.1\r\n\r\n"),
+      pieces(256, "GET /memory HTTP/1.1\r\n\r\n"),
+      pieces(256, "GET /forgotten HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n\r\n"),
+      pieces(256, "POST /no HTTP/1.1\r\nContent-Length: 9\r\n\r\n"),
       pieces(256, "POST / HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n"),
       pieces(256,
              "GET / HTTP/1.1\r\nA: " + std::string(1200, 'x') + "\r\n\r\n"),
