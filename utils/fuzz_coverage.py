@@ -48,11 +48,10 @@ READERS = [
      ['lib/Http/EventStream.cpp', 'lib/LoadGenerator/AnswerReader.cpp']),
     ('requests: HTTP', ['server-bytes'], ['lib/Server/HttpConnection.cpp', 'lib/Server/HttpTarget.cpp']),
     ('requests: bodies', ['server-body'],
-     # Not Embeddings.cpp: the server of the target generates text.
+     # Not Embeddings.cpp: the server of the target generates text. ChatPrompt.cpp and ResponseFormat.cpp read nothing.
      ['lib/Server/RequestReader.cpp', 'lib/Server/RequestBody.cpp', 'lib/Server/ConstraintReader.cpp',
-      'lib/Server/ResponseFormat.cpp', 'lib/Server/ChatPrompt.cpp', 'lib/Server/Chat*.cpp',
-      'lib/Server/Completions.cpp', 'lib/Server/Responses.cpp', 'lib/Server/GenerateApi.cpp',
-      'lib/ChatTemplate/Messages.cpp']),
+      'lib/Server/ChatCompletions.cpp', 'lib/Server/Completions.cpp', 'lib/Server/Responses.cpp',
+      'lib/Server/GenerateApi.cpp', 'lib/ChatTemplate/Messages.cpp']),
 ]
 
 

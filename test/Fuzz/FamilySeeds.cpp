@@ -206,6 +206,55 @@ std::vector<std::string> fuzz::familyConfigs() {
       seeds.push_back(full.dump());
     }
   }
+  auto add = [&](const char *family, const Json &keys) {
+    Json config = configSizes();
+    config["model_type"] = family;
+    config.update(keys);
+    seeds.push_back(config.dump());
+  };
+  for (const Json &list : {Json{1, 0, 1, 1}, Json{1, 0}, Json{1, 2, 0, 0}})
+    add("smollm3", {{"no_rope_layers", list}, {"no_rope_layer_interval", 2}});
+  for (const char *pattern : {"LLLG", "LG", "GL", "L"})
+    add("exaone4", {{"sliding_window_pattern", pattern}});
+  add("cohere2", {{"sliding_window_pattern", 2}});
+  add("deepseek_v3", [] {
+    Json keys = configKeys()[0];
+    keys["n_group"] = 3;
+    return keys;
+  }());
+  add("phi3", {{"original_max_position_embeddings", 64},
+               {"rope_scaling",
+                {{"type", "longrope"},
+                 {"short_factor", {1, 1, 1, 1, 1, 1, 1, 1}},
+                 {"long_factor", {1, 2, 3, 4, 5, 6, 7, 8}}}}});
+  add("phi3", {{"original_max_position_embeddings", 64},
+               {"rope_scaling",
+                {{"type", "longrope"},
+                 {"short_factor", {1, 1}},
+                 {"long_factor", {1, 2}},
+                 {"attention_factor", 1.2}}}});
+  add("llama", {{"rope_theta", 0}});
+  for (const Json &rope : {Json{{"rope_type", "linear"}, {"factor", -1}},
+                           Json{{"rope_type", "yarn"},
+                                {"factor", 4},
+                                {"beta_fast", 1},
+                                {"beta_slow", 32},
+                                {"original_max_position_embeddings", 32}},
+                           Json{{"rope_type", "yarn"},
+                                {"factor", 4},
+                                {"attention_factor", -1},
+                                {"original_max_position_embeddings", 32}},
+                           Json{{"rope_type", "llama3"},
+                                {"factor", 8},
+                                {"low_freq_factor", 4},
+                                {"high_freq_factor", 1},
+                                {"original_max_position_embeddings", 64}},
+                           Json{{"rope_type", "llama3"},
+                                {"factor", 8},
+                                {"low_freq_factor", -4},
+                                {"high_freq_factor", 1},
+                                {"original_max_position_embeddings", 64}}})
+    add("llama", {{"rope_scaling", rope}});
   for (const char *whole : {"gemma3", "gemma4", "llama4", "mistral3"}) {
     Json text = configSizes();
     text.update(configKeys()[4]);
@@ -311,6 +360,26 @@ static void addVariants(GGUFImage plain, const std::string &name,
       hybrid.set(name + ".ssm.group_count", uint32_t(1));
       hybrid.set(name + ".expert_group_count", uint32_t(1));
     });
+  add(layers, [&](GGUFImage &scaled) {
+    scaled.add("rope_factors_long.weight", {8}, 0);
+    scaled.add("rope_factors_short.weight", {8}, 0);
+    scaled.set(name + ".rope.scaling.attn_factor", 1.2f);
+    scaled.set(name + ".rope.scaling.original_context_length", uint32_t(64));
+  });
+  add(layers, [&](GGUFImage &scaled) {
+    scaled.set(name + ".rope.scaling.type", std::string("linear"));
+    scaled.set(name + ".rope.scaling.factor", 4.0f);
+    scaled.set("general.sampling.temp", -1.0f);
+  });
+  add(plain, [&](GGUFImage &mamba) {
+    for (auto [key, value] :
+         {std::pair("conv_kernel", 4), std::pair("group_count", 1),
+          std::pair("inner_size", 64), std::pair("state_size", 16),
+          std::pair("time_step_rank", 4)})
+      mamba.set(name + ".ssm." + key, static_cast<uint32_t>(value));
+    mamba.setIntegers(name + ".attention.head_count_kv", {0, 2});
+    mamba.set(name + ".rope.scaling.finetuned", false);
+  });
   auto setHeads = [&](GGUFImage &image, uint32_t key, uint32_t value,
                       uint32_t rotated) {
     image.set(name + ".attention.key_length", key);
