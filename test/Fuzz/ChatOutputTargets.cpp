@@ -41,7 +41,13 @@ static ChatAnswer parse(const ChatOutputFormat &format, std::string_view text,
   static const Json tools = Json::parse(R"([{"type": "function", "function":
       {"name": "f", "parameters": {"type": "object", "properties":
       {"a": {"type": "string"}, "b": {"type": "integer"},
-       "c": {"type": "object"}}}}}])");
+       "c": {"type": "object"}, "d": {"$ref": "#/$defs/e"},
+       "e": {"enum": [1, "a", null, 1.5, true, {}, []]}, "g": {"const": "x"},
+       "h": {"anyOf": [{"type": "bool"}, {"type": ["array", "null"]}]},
+       "i": {"type": "float", "nullable": true}, "j": {"$ref": "#/none"},
+       "k": {"oneOf": [{"type": "number"}]}, "l": {"type": 1}, "m": {}},
+       "$defs": {"e": {"type": "str"}}}}},
+      {"name": "g", "parameters": null}, 3])");
   ChatOutputParser parser(format, "", ChatTools(tools));
   ChatAnswer answer;
   std::minstd_rand random(most);
@@ -92,8 +98,19 @@ static void parseAnswer(std::string_view bytes) {
   }
 }
 
+/// Each argument of the tool, with values of each type.
+static void addArguments(std::vector<std::string> &seeds) {
+  for (const char *argument :
+       {"a", "b", "c", "d", "e", "g", "h", "i", "j", "k", "l", "m", "z"})
+    for (const char *value : {"1", "-1.5", "null", "true", "x", "[1]", "{}"})
+      seeds.push_back(input(
+          "qwen3_coder", "none",
+          "<tool_call>\n<function=f>\n<parameter=" + std::string(argument) +
+              ">\n" + value + "\n</parameter>\n</function>\n</tool_call>"));
+}
+
 static std::vector<std::string> answerSeeds() {
-  return {
+  std::vector<std::string> seeds = {
       input("hermes", "qwen3",
             "<think>\nwhy\n</think>\n<tool_call>\n{\"name\": \"f\", "
             "\"arguments\": {\"a\": \"\\u00e9\", \"c\": {\"x\": [1, null]}}}\n"
@@ -131,6 +148,8 @@ static std::vector<std::string> answerSeeds() {
             "parameter name=\"b\" string=\"false\">5</｜DSML｜parameter>\n"
             "</｜DSML｜invoke>\n</｜DSML｜function_calls>"),
   };
+  addArguments(seeds);
+  return seeds;
 }
 
 std::vector<Target> fuzz::chatOutputTargets() {

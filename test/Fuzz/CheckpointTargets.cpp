@@ -73,6 +73,30 @@ static void readGGUF(std::string_view input) {
     expect(isValidUtf8(tokenizer->decode(*ids)), "decoded text is UTF-8");
 }
 
+/// A model in two files.
+static std::vector<std::string> partSeeds() {
+  GGUFImage first = test::tinyGGUF();
+  first.tensors.resize(2);
+  GGUFImage second;
+  second.add("output_norm.weight", {64}, 0);
+  uint16_t number = 0;
+  for (GGUFImage *part : {&first, &second}) {
+    for (auto [key, value] : {std::pair("split.no", number),
+                              std::pair("split.count", uint16_t(2))}) {
+      part->set(key, uint32_t(0));
+      part->key(key).type = 2; // u16
+      part->key(key).payload = bytesOf(value);
+    }
+    ++number;
+  }
+  first.set("split.tensors.count", int32_t(3));
+  GGUFImage wrongCount = first, wrongNumber = second;
+  wrongCount.set("split.tensors.count", int32_t(4));
+  wrongNumber.set("split.no", uint32_t(0));
+  return {first.build(), second.build(), wrongCount.build(),
+          wrongNumber.build()};
+}
+
 static std::vector<std::string> ggufSeeds() {
   // Little data of tensors, whose bytes say nothing to the fuzzer.
   GGUFImage llama = test::tinyGGUF();
@@ -89,7 +113,31 @@ static std::vector<std::string> ggufSeeds() {
   unigram.set("llama.rope.scaling.type", std::string("yarn"));
   unigram.set("llama.rope.scaling.factor", 4.0f);
   unigram.set("llama.rope.scaling.original_context_length", uint32_t(64));
-  return {llama.build(), gpt2.build(), wordpiece.build(), unigram.build()};
+  std::vector<std::string> seeds = architectureFiles(llama);
+  for (const GGUFImage *image : {&llama, &gpt2, &wordpiece, &unigram})
+    seeds.push_back(image->build());
+  return seeds;
+}
+
+/// The input as each of two parts, beside a valid other one.
+static void readParts(std::string_view input) {
+  static const std::vector<std::string> valid = partSeeds();
+  for (size_t given : {0, 1}) {
+    const std::string path =
+        write("m-00001-of-00002.gguf", given == 0 ? input : valid[0]);
+    write("m-00002-of-00002.gguf", given == 1 ? input : valid[1]);
+    auto model = Checkpoint::open(path);
+    if (!model)
+      checkStatus(model.status());
+    else
+      readTensors(model->tensors());
+  }
+  // Under names that say something else.
+  for (const char *name : {"m.gguf", "m-00002-of-00002.gguf"}) {
+    auto model = Checkpoint::open(write(name, input));
+    if (!model)
+      checkStatus(model.status());
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -185,7 +233,7 @@ static std::vector<std::string> configurationSeeds() {
       std::string(1, '\0') +
       R"({"do_sample":true,"temperature":0.7,"top_k":20,"top_p":0.8,)"
       R"("min_p":0.05,"eos_token_id":[1,2],"bos_token_id":5})";
-  std::vector<std::string> seeds;
+  std::vector<std::string> seeds = familyConfigs();
   for (const char *family :
        {"llama",  "mistral",     "qwen2",    "qwen3",   "gemma",
         "gemma2", "gemma3_text", "phi3",     "olmo2",   "granite",
@@ -215,6 +263,7 @@ static std::vector<std::string> configurationSeeds() {
 std::vector<Target> fuzz::checkpointTargets() {
   return {
       {"gguf", "a GGUF file", readGGUF, ggufSeeds},
+      {"gguf-parts", "a part of a GGUF model", readParts, partSeeds},
       {"safetensors", "a safetensors file", readSafetensorsFile,
        safetensorsSeeds},
       {"safetensors-index", indexFile, readIndex, indexSeeds},

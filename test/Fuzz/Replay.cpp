@@ -43,9 +43,56 @@ static double run(const Target &target, std::string_view input) {
   return seconds;
 }
 
+static bool isOfWord(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' ||
+         c == '-';
+}
+
+/// The words of the seeds, and values that are seldom valid in place of others.
+static std::vector<std::string> wordsOf(const std::vector<std::string> &seeds) {
+  std::set<std::string> words = {
+      "null", "true", "0",   "-1", "1e999", "9007199254740993", "[]",
+      "{}",   "\"\"", "[1]", "",   "1.5",   "[null]",           "{\"a\":1}"};
+  for (const std::string &seed : seeds)
+    for (size_t at = 0; at < seed.size();) {
+      size_t end = at;
+      while (end < seed.size() && isOfWord(seed[end]))
+        ++end;
+      if (end > at && end - at <= 48)
+        words.insert(seed.substr(at, end - at));
+      at = end + 1;
+    }
+  return {words.begin(), words.end()};
+}
+
+/// Puts other words in place of some, with or without the quotes around them.
+static std::string exchangeWords(std::string bytes,
+                                 const std::vector<std::string> &words,
+                                 std::mt19937 &random) {
+  for (size_t times = 1 + random() % 2; times > 0 && !bytes.empty(); --times) {
+    size_t begin = random() % bytes.size();
+    while (begin < bytes.size() && !isOfWord(bytes[begin]))
+      ++begin;
+    while (begin > 0 && isOfWord(bytes[begin - 1]))
+      --begin;
+    size_t end = begin;
+    while (end < bytes.size() && isOfWord(bytes[end]))
+      ++end;
+    const bool isQuoted = begin > 0 && end < bytes.size() &&
+                          bytes[begin - 1] == '"' && bytes[end] == '"';
+    if (isQuoted && random() % 2) {
+      --begin;
+      ++end;
+    }
+    bytes.replace(begin, end - begin, words[random() % words.size()]);
+  }
+  return bytes;
+}
+
 static void replay(const Target &target, int damaged) {
   std::mt19937 random(1);
   const std::vector<std::string> seeds = target.seeds();
+  const std::vector<std::string> words = wordsOf(seeds);
   double slowest = 0;
   for (const std::string &seed : seeds) {
     expect(seed.size() < (64u << 10), "seeds are small");
@@ -53,8 +100,10 @@ static void replay(const Target &target, int damaged) {
   }
   for (int i = 0; i < damaged; ++i) {
     const std::string &seed = seeds[static_cast<size_t>(i) % seeds.size()];
-    slowest =
-        std::max(slowest, run(target, test::mutate(seed, seed.size(), random)));
+    const std::string input = random() % 2
+                                  ? exchangeWords(seed, words, random)
+                                  : test::mutate(seed, seed.size(), random);
+    slowest = std::max(slowest, run(target, input));
   }
   std::printf("%s: %zu seeds, %d damaged, at most %.3f s\n", target.name,
               seeds.size(), damaged, slowest);

@@ -138,6 +138,92 @@ static void answerBody(std::string_view input) {
   exchange->check();
 }
 
+/// Requests for chats and texts whose answers are constrained.
+static void addConstrained(std::vector<std::string> &seeds) {
+  const std::string chat =
+      R"({"messages": [{"role": "user", "content": "a"}], "max_tokens": 2, )";
+  const std::string text = R"({"prompt": "a", "max_tokens": 2, )";
+  for (const char *field :
+       {R"("response_format": {"type": "json_object"})",
+        R"("response_format": {"type": "text"})",
+        R"("response_format": {"type": "json_schema", "json_schema": {"name":)"
+        R"( "n", "strict": true, "schema": {"type": "integer"}}})",
+        R"("structured_outputs": {"json": {"type": "boolean"},)"
+        R"( "disable_any_whitespace": true})",
+        R"("structured_outputs": {"regex": "[ab]+"})",
+        R"("structured_outputs": {"choice": ["a", "b"]})",
+        R"("structured_outputs": {"grammar": "root ::= \"a\""})",
+        R"("guided_json": "{}")", R"("guided_regex": "a|b")",
+        R"("guided_choice": ["a"])", R"("guided_grammar": "root ::= [a-c]")",
+        R"("guided_choice": [], "guided_regex": "a")"}) {
+    seeds.push_back(std::string(1, '\0') + text + field + "}");
+    seeds.push_back(std::string(1, '\1') + chat + field + "}");
+  }
+  const std::string tools =
+      R"("tools": [{"type": "function", "function": {"name": "f",)"
+      R"( "parameters": {"type": "object"}}}], "tool_choice": )";
+  for (const char *choice :
+       {R"("none")", R"("required")", R"("auto")", R"("some")",
+        R"({"type": "function", "function": {"name": "f"}})",
+        R"({"type": "function", "function": {"name": "g"}})"})
+    for (const char *stream : {"true", "false"})
+      seeds.push_back(std::string(1, '\1') + chat + tools + choice +
+                      ", \"stream\": " + stream + "}");
+  seeds.push_back(
+      std::string(1, '\2') +
+      R"({"input": "a", "text": {"format": {"type": "json_schema", "name": "n",)"
+      R"( "schema": {"type": "null"}}}, "max_output_tokens": 3})");
+}
+
+/// One further field each, valid or not.
+static void addFields(std::vector<std::string> &seeds) {
+  for (
+      const char *field :
+      {R"("allowed_token_ids": [1, 2])",
+       R"("bad_words": ["a"])",
+       R"("best_of": 2)",
+       R"("echo": true)",
+       R"("ignore_eos": true, "min_tokens": 1)",
+       R"("include_stop_str_in_output": true, "stop": ["a", "b"])",
+       R"("frequency_penalty": 1, "presence_penalty": -1)",
+       R"("repetition_penalty": 1.1, "min_p": 0.1, "top_k": 4, "top_p": 0.5)",
+       R"("logit_bias": {"1": 101, "x": 2})",
+       R"("logprobs": 21)",
+       R"("n": 0)",
+       R"("priority": 3, "user": "u", "seed": -1)",
+       R"("prompt_logprobs": 1)",
+       R"("stop": 3)",
+       R"("stop_token_ids": [-1])",
+       R"("suffix": "x")",
+       R"("skip_special_tokens": false, "spaces_between_special_tokens": true)",
+       R"("stream": true, "n": 2, "stop": "q")",
+       R"("stream_options": {"include_usage": true})",
+       R"("temperature": 9)",
+       R"("use_beam_search": true)",
+       R"("return_tokens_as_token_ids": true, "logprobs": 1)",
+       R"("unknown": 1)",
+       R"("cache_salt": "")",
+       R"("metadata": {"a": "b"}, "store": false)",
+       R"("model": "none")"}) {
+    seeds.push_back(std::string(1, '\0') +
+                    R"({"prompt": "abc", "max_tokens": 3, )" + field + "}");
+    seeds.push_back(
+        std::string(1, '\1') +
+        R"({"messages": [{"role": "developer", "content": "a"},)"
+        R"( {"role": "user", "content": [{"type": "text", "text": "b"}]}],)"
+        R"( "max_tokens": 3, "reasoning_effort": "low", "documents": [],)"
+        R"( "stream": true, "top_logprobs": 2, "logprobs": true, )" +
+        field + "}");
+  }
+  for (const char *messages :
+       {R"([{"role": "user", "content": [{"type": "image_url", "image_url":)"
+        R"( {"url": "x"}}]}])",
+        R"([{"role": "none", "content": "a"}])", "[]", R"([{"role": "user"}])",
+        R"([{"role": "assistant", "content": "a"}], "continue_final_message":)"
+        R"( true, "add_generation_prompt": false)"})
+    seeds.push_back(std::string(1, '\1') + R"({"messages": )" + messages + "}");
+}
+
 static std::vector<std::string> bodySeeds() {
   // In the order of ApiServer::routes().
   const char *const bodies[] = {
@@ -169,6 +255,8 @@ static std::vector<std::string> bodySeeds() {
   std::vector<std::string> seeds;
   for (const char *body : bodies)
     seeds.push_back(std::string(1, static_cast<char>(seeds.size())) + body);
+  addConstrained(seeds);
+  addFields(seeds);
   return seeds;
 }
 
@@ -185,6 +273,7 @@ public:
     options.maxBodyBytes = 4096;
     options.maxTotalBodyBytes = 8192;
     options.corsOrigins = {"https://a.example"};
+    options.log = [](const HttpLogEntry &) {};
   }
   const HttpServerOptions &settings() const override { return options; }
   http::asio::io_context &io() override { return context; }
@@ -219,6 +308,10 @@ void OneThreadHost::dispatch(const std::shared_ptr<HttpExchange> &exchange,
   (void)isOwnOrigin(head.origin, head.host);
   if (!admits(request, head))
     return answerError(*exchange, {401, "no", "invalid_api_key", ""});
+  if (request.path == "/memory")
+    throw std::bad_alloc();
+  if (request.path == "/forgotten")
+    return; // Nobody answers.
   if (request.path != "/stream")
     return exchange->answer(200, "text/plain", request.body);
   exchange->begin(200, "text/event-stream");
@@ -291,6 +384,9 @@ static std::vector<std::string> connectionSeeds() {
              "OPTIONS * HTTP/1.1\r\nHost: [::1]:8080\r\nOrigin: http://[::1]"
              ":8080\r\nAccess-Control-Request-Headers: x\r\n\r\nHEAD / "
              "HTTP/1.1\r\n\r\n"),
+      pieces(256, "GET /memory HTTP/1.1\r\n\r\n"),
+      pieces(256, "GET /forgotten HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n\r\n"),
+      pieces(256, "POST /no HTTP/1.1\r\nContent-Length: 9\r\n\r\n"),
       pieces(256, "POST / HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n"),
       pieces(256,
              "GET / HTTP/1.1\r\nA: " + std::string(1200, 'x') + "\r\n\r\n"),

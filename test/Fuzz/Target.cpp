@@ -17,10 +17,11 @@ namespace llmir::fuzz {
 const std::vector<Target> &targets() {
   static const std::vector<Target> all = [] {
     std::vector<Target> list;
-    for (auto part : {checkpointTargets, tokenizerTargets, textTargets,
-                      chatOutputTargets, artifactTargets,
+    for (auto part :
+         {checkpointTargets, folderTargets, tokenizerTargets, textTargets,
+          chatOutputTargets, artifactTargets, constraintTargets, clientTargets,
 #ifdef LLMIR_FUZZ_SERVER
-                      serverTargets
+          serverTargets
 #endif
          })
       for (const Target &target : part())

@@ -19,6 +19,10 @@
 #include <string_view>
 #include <vector>
 
+namespace llmir::test {
+struct GGUFImage;
+}
+
 namespace llmir::fuzz {
 
 struct Target {
@@ -32,11 +36,22 @@ struct Target {
   std::vector<std::string> (*seeds)();
 };
 
+/// Seeds that are made from lists of names.
+std::vector<std::string> familyConfigs();
+std::vector<std::string> architectureFiles(const test::GGUFImage &llama);
+std::vector<std::string> templatesOfAllNames();
+std::vector<std::string> tokenizersOfAllStages();
+/// The characters that a tokenizer.model replaces.
+std::string smallCharsmap();
+
 std::vector<Target> checkpointTargets();
+std::vector<Target> folderTargets();
 std::vector<Target> tokenizerTargets();
 std::vector<Target> artifactTargets();
 std::vector<Target> textTargets();
 std::vector<Target> chatOutputTargets();
+std::vector<Target> constraintTargets();
+std::vector<Target> clientTargets();
 std::vector<Target> serverTargets();
 
 /// All targets, in the order of the documentation.

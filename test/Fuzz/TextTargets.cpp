@@ -68,7 +68,7 @@ static void renderTemplate(std::string_view input) {
 }
 
 static std::vector<std::string> templateSeeds() {
-  return {
+  std::vector<std::string> seeds = {
       "{{ bos_token }}{% for m in messages %}{{ '<|' + m['role'] + '|>' + "
       "m.content | trim }}{% if not loop.last %}{{ eos_token }}{% endif %}"
       "{% endfor %}{% if add_generation_prompt %}{{ '<|a|>' }}{% endif %}",
@@ -91,6 +91,9 @@ static std::vector<std::string> templateSeeds() {
       "{{ messages | rejectattr('content') | unique(attribute='role') | list }}"
       "{{ 'x' if 1 in [1] and not 2 == 3 else 7 ** 20 % 13 }}",
   };
+  for (const std::string &seed : templatesOfAllNames())
+    seeds.push_back(seed);
+  return seeds;
 }
 
 /// Templates of an artifact.
