@@ -11,7 +11,7 @@ EXPECTED = {
     "libssl", "libcrypto",  # llmir serve.
     "libstdc++", "libm", "libgcc_s", "libc", "libpthread", "libdl",
     "ld-linux-x86-64", "ld-linux-aarch64",
-    "libasan", "libubsan", "libtsan",  # In builds with sanitizers.
+    "libasan", "libubsan", "libtsan", "libresolv",  # In builds with sanitizers.
 }
 
 needed = re.findall(r"\(NEEDED\).*\[([^\]]+)\]", sys.stdin.read())

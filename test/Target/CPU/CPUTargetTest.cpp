@@ -25,6 +25,21 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define LLMIR_ADDRESS_SANITIZER
+#endif
+#endif
+#if defined(LLMIR_ADDRESS_SANITIZER) || defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/lsan_interface.h>
+/// lld does not free what it has allocated when a fatal error ends it.
+using IgnoreLeaks = __lsan::ScopedDisabler;
+#else
+struct IgnoreLeaks {
+  IgnoreLeaks() {}
+};
+#endif
+
 using namespace llmir;
 
 namespace {
@@ -195,6 +210,7 @@ TEST_F(CPUTarget, LinkerRefusesWhatIsNoObject) {
   std::vector<uint8_t> half(object->begin(),
                             object->begin() + object->size() / 2);
   for (const auto &bytes : {half, std::vector<uint8_t>(512, 0xab)}) {
+    IgnoreLeaks ignored;
     auto refused = linkCodeImage({bytes}, "llmir_step");
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.status().code(), StatusCode::Internal);
