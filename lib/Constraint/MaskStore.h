@@ -23,7 +23,8 @@
 
 namespace llmir::constraint {
 
-/// Tells places apart: 128 bits, so that no two have the same by chance.
+/// Identifies a set of places by 128 bits, so that no two sets have the same by
+/// chance.
 struct Digest {
   uint64_t low = 0, high = 0;
   bool operator==(const Digest &other) const {

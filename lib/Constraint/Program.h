@@ -61,7 +61,7 @@ public:
   /// A byte of each class.
   uint8_t byteOf(uint32_t byteClass) const { return examples[byteClass]; }
 
-  /// What all who run it have found out.
+  /// Masks that automata of this program have computed.
   MaskStore &masks() const { return *maskStore; }
 
 private:

@@ -11,7 +11,6 @@
 #include "llmir/Support/Json.h"
 #include "llmir/Support/Text.h"
 
-#include <cctype>
 #include <new>
 
 using namespace llmir;

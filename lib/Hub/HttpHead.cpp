@@ -12,7 +12,6 @@
 #include "llmir/Support/Text.h"
 
 #include <cctype>
-#include <new>
 
 using namespace llmir;
 using namespace llmir::hub;

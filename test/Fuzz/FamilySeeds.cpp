@@ -276,18 +276,24 @@ static GGUFImage asArchitecture(GGUFImage image, const std::string &name) {
   return image;
 }
 
-static void addExpertKeys(GGUFImage &image, const std::string &name) {
-  auto number = [&](const char *key, uint32_t value) {
+/// Sets keys of the architecture `name`.
+static void
+setNumbers(GGUFImage &image, const std::string &name,
+           std::initializer_list<std::pair<const char *, uint32_t>> numbers) {
+  for (const auto &[key, value] : numbers)
     image.set(name + "." + key, value);
-  };
-  number("expert_count", 4);
-  number("expert_used_count", 2);
-  number("expert_feed_forward_length", 32);
-  number("expert_shared_feed_forward_length", 32);
-  number("expert_gating_func", 2);
-  number("expert_group_count", 2);
-  number("expert_group_used_count", 1);
-  number("leading_dense_block_count", 1);
+}
+
+static void addExpertKeys(GGUFImage &image, const std::string &name) {
+  setNumbers(image, name,
+             {{"expert_count", 4},
+              {"expert_used_count", 2},
+              {"expert_feed_forward_length", 32},
+              {"expert_shared_feed_forward_length", 32},
+              {"expert_gating_func", 2},
+              {"expert_group_count", 2},
+              {"expert_group_used_count", 1},
+              {"leading_dense_block_count", 1}});
   image.set(name + ".expert_weights_norm", true);
   image.set(name + ".expert_weights_scale", 2.5f);
   for (const char *layer : {"blk.0.", "blk.1."})
@@ -297,27 +303,25 @@ static void addExpertKeys(GGUFImage &image, const std::string &name) {
 }
 
 static void addLayerKeys(GGUFImage &image, const std::string &name) {
-  auto number = [&](const char *key, uint32_t value) {
-    image.set(name + "." + key, value);
-  };
-  number("attention.kv_lora_rank", 32);
-  number("attention.q_lora_rank", 32);
-  number("attention.key_length_mla", 32);
-  number("attention.value_length_mla", 16);
-  number("attention.sliding_window", 32);
-  number("attention.key_length_swa", 16);
-  number("attention.value_length_swa", 16);
-  number("attention.shared_kv_layers", 1);
-  number("embedding_length_per_layer_input", 16);
-  number("rope.dimension_count_swa", 16);
-  number("full_attention_interval", 2);
-  number("shortconv.l_cache", 3);
-  number("ssm.conv_kernel", 4);
-  number("ssm.group_count", 2);
-  number("ssm.inner_size", 64);
-  number("ssm.state_size", 16);
-  number("ssm.time_step_rank", 4);
-  number("pooling_type", 1);
+  setNumbers(image, name,
+             {{"attention.kv_lora_rank", 32},
+              {"attention.q_lora_rank", 32},
+              {"attention.key_length_mla", 32},
+              {"attention.value_length_mla", 16},
+              {"attention.sliding_window", 32},
+              {"attention.key_length_swa", 16},
+              {"attention.value_length_swa", 16},
+              {"attention.shared_kv_layers", 1},
+              {"embedding_length_per_layer_input", 16},
+              {"rope.dimension_count_swa", 16},
+              {"full_attention_interval", 2},
+              {"shortconv.l_cache", 3},
+              {"ssm.conv_kernel", 4},
+              {"ssm.group_count", 2},
+              {"ssm.inner_size", 64},
+              {"ssm.state_size", 16},
+              {"ssm.time_step_rank", 4},
+              {"pooling_type", 1}});
   image.set(name + ".attention.causal", false);
   image.set(name + ".rope.freq_base_swa", 10000.0f);
   image.set("general.sampling.temp", 0.7f);
