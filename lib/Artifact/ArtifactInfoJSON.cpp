@@ -50,6 +50,7 @@ static void visitFields(Info &info, Visitor &&visitor) {
   visitor("valuesInKeys", info.valuesInKeys);
   visitor("kvBlockSize", info.kvBlockSize);
   visitor("kvFormat", info.kvFormat);
+  visitor("windows", info.windows);
   visitor("stateLayers", info.stateLayers);
   visitor("stateRecordBytes", info.stateRecordBytes);
   visitor("bosToken", info.bosToken);
@@ -429,6 +430,14 @@ static Status checkSizes(const ArtifactInfo &info) {
   if (info.kvBlockSize % layout.cellElements() != 0)
     return outOfRange("kvBlockSize", std::to_string(info.kvBlockSize),
                       "a multiple of " + std::to_string(layout.cellElements()));
+  if (!info.windows.empty() &&
+      (info.wholeSequences ||
+       static_cast<int64_t>(info.windows.size()) != info.numLayers))
+    return outOfRange("windows",
+                      std::to_string(info.windows.size()) + " numbers",
+                      info.wholeSequences ? "none" : "one for each layer");
+  for (int64_t window : info.windows)
+    LLMIR_RETURN_IF_ERROR(checkRange("windows", window, 0, INT32_MAX));
   LLMIR_RETURN_IF_ERROR(checkRange("stateLayers", info.stateLayers, 0, 65536));
   LLMIR_RETURN_IF_ERROR(checkRange(
       "stateRecordBytes", info.stateRecordBytes, info.stateLayers > 0 ? 64 : 0,

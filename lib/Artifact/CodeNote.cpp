@@ -29,6 +29,12 @@ struct Constant {
 };
 } // namespace
 
+static int64_t hashOf(const std::vector<int64_t> &numbers) {
+  return static_cast<int64_t>(
+      checksum({reinterpret_cast<const uint8_t *>(numbers.data()),
+                numbers.size() * sizeof(int64_t)}));
+}
+
 /// The values in the order of the note, after the bytes of the weights.
 static std::vector<Constant> constantsOf(const ArtifactInfo &info,
                                          size_t target) {
@@ -54,6 +60,7 @@ static std::vector<Constant> constantsOf(const ArtifactInfo &info,
           {"valuesInKeys", info.valuesInKeys},
           {"kvBlockSize", info.kvBlockSize},
           {"kvFormat", static_cast<int64_t>(info.kvFormat), true},
+          {"windows", hashOf(info.windows), true},
           {"stateLayers", info.stateLayers},
           {"stateRecordBytes", info.stateRecordBytes},
           {"code", static_cast<int64_t>(hash), true}};

@@ -464,6 +464,17 @@ LogicalResult StepProgramChecker::checkLayersOf(InstructionOp op,
     if (kernel.getCacheGeometry() && !sharesCache() &&
         layers.last >= info.numLayers)
       return refuse("the KV cache", 0, info.numLayers);
+    auto attention =
+        dyn_cast<mllm::kernel::PagedAttentionOp>(kernel.getOperation());
+    for (int64_t layer = layers.first;
+         attention && !info.windows.empty() && layer <= layers.last; ++layer) {
+      const int64_t kept = info.windows[static_cast<size_t>(layer)];
+      const auto window = static_cast<int64_t>(attention.getWindow());
+      if (kept > 0 && (window == 0 || window > kept))
+        return kernel->emitOpError("reads a window of ")
+               << window << " tokens (0: all) of layer " << layer
+               << ", in which the artifact keeps " << kept;
+    }
     if (kernel.getStatePart() && layers.last >= info.stateLayers)
       return refuse("the pool of states", 0, info.stateLayers);
   }

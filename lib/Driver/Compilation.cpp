@@ -258,6 +258,33 @@ Expected<OwningOpRef<ModuleOp>> Compilation::readModel() {
   return traceCheckpoint(*context, *checkpoint, frontend);
 }
 
+/// [layer] the greatest window of the attention ops that read a layer's keys
+/// and values; 0 if one of them, or another op, may read all. The layers are
+/// those of the traced model, whose attention later stages do not widen.
+static std::vector<int64_t> cacheWindows(ModuleOp model) {
+  std::vector<int64_t> windows;
+  std::vector<bool> readsAll;
+  model.walk([&](mllm::KVCacheOp cache) {
+    const auto layer = static_cast<size_t>(cache.getLayer());
+    if (layer >= windows.size()) {
+      windows.resize(layer + 1, 0);
+      readsAll.resize(layer + 1, false);
+    }
+    for (Operation *user : cache->getUsers()) {
+      auto attention = dyn_cast<mllm::FlashAttention2SwaSinkOp>(user);
+      const int64_t window =
+          attention ? static_cast<int64_t>(attention.getSlidingWindow()) : 0;
+      windows[layer] = std::max(windows[layer], window);
+      if (window == 0)
+        readsAll[layer] = true;
+    }
+  });
+  for (size_t layer = 0; layer < windows.size(); ++layer)
+    if (readsAll[layer])
+      windows[layer] = 0;
+  return windows;
+}
+
 Status Compilation::trace() {
   context = createCompilerContext();
   auto traced = readModel();
@@ -274,6 +301,7 @@ Status Compilation::trace() {
         }
         return LogicalResult(states);
       }));
+  windows = cacheWindows(*module);
   int64_t subgraphs = 0;
   for (Operation &op : *module->getBody())
     subgraphs += isa<mllm::SubGraphOp>(op);

@@ -95,6 +95,14 @@ ArtifactInfo Compilation::infoOfCheckpoint() const {
   info.valuesInKeys = config.valuesInKeys;
   info.kvBlockSize = options.kvBlockSize;
   info.kvFormat = kvFormat;
+  // A window of the whole context is none.
+  for (int64_t window : windows)
+    info.windows.push_back(window < info.contextLength ? window : 0);
+  info.windows.resize(static_cast<size_t>(info.numLayers), 0);
+  if (info.wholeSequences ||
+      std::count(info.windows.begin(), info.windows.end(), 0) ==
+          info.numLayers)
+    info.windows.clear();
   info.stateLayers = stateLayers;
   info.stateRecordBytes = stateRecordBytes;
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Runtime/Executor.h"
+#include "CacheSize.h"
 #include "NumaPlacement.h"
 #include "StepMemory.h"
 #include "llmir/ABI/AttentionSplit.h"
@@ -55,61 +56,6 @@ struct Executor::State {
 // Creation
 //===----------------------------------------------------------------------===//
 
-/// Bytes of one block in all layers.
-static int64_t blockBytesOfAllLayers(const ArtifactInfo &info) {
-  int64_t bytes;
-  return __builtin_mul_overflow(info.kvLayout().blockBytes(), info.numLayers,
-                                &bytes)
-             ? INT64_MAX
-             : bytes;
-}
-
-namespace {
-struct KVSize {
-  int64_t contextLength;
-  int64_t blocks;
-};
-} // namespace
-
-/// Chooses context length and pool size from the options and the machine.
-static Expected<KVSize> chooseKVSize(const ArtifactInfo &info,
-                                     const ExecutorOptions &options) {
-  if (options.contextLength < 0 || options.contextLength > info.contextLength)
-    return Status(StatusCode::OutOfRange,
-                  "a context of " + std::to_string(options.contextLength) +
-                      " tokens; the model is compiled for at most " +
-                      std::to_string(info.contextLength),
-                  "use a smaller --ctx, or compile with a larger one");
-  if (options.kvBlocks < 0 || options.kvBytes < 0)
-    return Status(StatusCode::InvalidArgument,
-                  "a KV cache of " + std::to_string(options.kvBlocks) +
-                      " blocks or " + std::to_string(options.kvBytes) +
-                      " bytes");
-  const int64_t blockBytes = blockBytesOfAllLayers(info);
-  KVSize size{options.contextLength, options.kvBlocks};
-  if (size.blocks == 0 && options.kvBytes > 0) {
-    size.blocks = options.kvBytes / blockBytes;
-    if (size.blocks == 0)
-      return Status(StatusCode::InvalidArgument,
-                    "a KV cache of " + std::to_string(options.kvBytes) +
-                        " bytes is smaller than one block of " +
-                        std::to_string(blockBytes),
-                    "give it more memory");
-  }
-  if (size.contextLength == 0) {
-    size.contextLength = info.contextLength;
-    if (size.blocks == 0) {
-      int64_t fitting = std::max<int64_t>(usableMemory() / 2 / blockBytes, 1);
-      if (fitting < (size.contextLength - 1) / info.kvBlockSize + 1)
-        size.contextLength = fitting * info.kvBlockSize;
-    }
-  }
-  if (size.blocks == 0)
-    size.blocks =
-        (size.contextLength - 1) / info.kvBlockSize + 1 + options.keepsPrefixes;
-  return size;
-}
-
 /// The pool of the states of layers.
 static Expected<StateGeometry> chooseStates(const ArtifactInfo &info,
                                             const ExecutorOptions &options) {
@@ -138,11 +84,13 @@ Status Executor::State::prepare(Span<const uint8_t> weightBytes,
   if (reinterpret_cast<uintptr_t>(weightBytes.data()) % 64 != 0)
     return Status(StatusCode::InvalidArgument,
                   "the weights are not aligned to 64 bytes");
-  Expected<KVSize> size = chooseKVSize(info, options);
+  Expected<CacheSize> size = chooseCacheSize(info, options);
   if (!size)
     return size.takeStatus();
   PagedKVCacheOptions cacheOptions;
   cacheOptions.numBlocks = size->blocks;
+  cacheOptions.windows = info.windows;
+  cacheOptions.windowBlocks = size->windowBlocks;
   cacheOptions.guardPages = options.guardPages;
   cacheOptions.keepsPrefixes = options.keepsPrefixes;
   cacheOptions.valueDim = info.valuesInKeys;
@@ -161,7 +109,8 @@ Status Executor::State::prepare(Span<const uint8_t> weightBytes,
     return workers.takeStatus();
   team = std::move(*workers);
   LLMIR_RETURN_IF_ERROR(
-      memory.allocate(info, std::min(cache->blocksPerSequence(), size->blocks),
+      memory.allocate(info, cache->numGroups(),
+                      std::min(cache->blocksPerSequence(), size->blocks),
                       team->size(), options.guardPages));
   Expected<const uint8_t *> placed =
       numa.place(*team, info, weightBytes, memory, *cache);
@@ -364,9 +313,14 @@ LLMIRStepContext Executor::State::fillContext(Span<const SequenceStep> batch) {
     memory.queryOffsets[s] = static_cast<int32_t>(tokens);
     memory.seqLens[s] = static_cast<int32_t>(length);
     memory.stateSlots[s] = cache->stateSlot(part.sequence);
-    Span<const int32_t> table = cache->blockTable(part.sequence);
-    int32_t *row = memory.blockTables + static_cast<int64_t>(s) * stride;
-    std::fill(std::copy(table.begin(), table.end(), row), row + stride, 0);
+    for (int64_t group = 0; group < cache->numGroups(); ++group)
+      cache->fillGroupTable(
+          part.sequence, group,
+          memory.blockTables +
+              (group * static_cast<int64_t>(batch.size()) +
+               static_cast<int64_t>(s)) *
+                  stride,
+          stride);
     for (int64_t t = 0; t < count; ++t) {
       memory.tokenIds[tokens + t] = part.tokens[static_cast<size_t>(t)];
       memory.positions[tokens + t] = static_cast<int32_t>(length - count + t);
@@ -412,7 +366,10 @@ Expected<StepLogits> Executor::step(Span<const SequenceStep> batch) {
     tokens += part.tokens.size();
   // From here on only the reservation can fail, and it changes all or nothing.
   if (Status status = state->cache->reserve(
-          state->reservations, Span<int32_t>(state->memory.slots, tokens));
+          state->reservations,
+          Span<int32_t>(state->memory.slots,
+                        tokens * static_cast<size_t>(
+                                     state->cache->numGroups())));
       !status)
     return status;
   LLMIRStepContext context = state->fillContext(batch);

@@ -109,7 +109,7 @@ Expected<const uint8_t *> NumaPlacement::place(WorkerTeam &team,
   if (policy == NumaPolicy::Interleave)
     LLMIR_RETURN_IF_ERROR(copy->forPages(prepared));
   LLMIR_RETURN_IF_ERROR(memory.pagesOfArena().forPages(prepared));
-  LLMIR_RETURN_IF_ERROR(prepare(cache.pool(), cache.getTotalMemoryUsage()));
+  LLMIR_RETURN_IF_ERROR(prepare(cache.pool(), cache.poolSpan()));
   team.run([&](int64_t worker) {
     int64_t at = 0;
     auto copyBetween = [&](int64_t to) { // Not a matrix: read by all workers.

@@ -54,8 +54,9 @@ Status PageMemory::allocate(int64_t bytes, bool guardPages, const char *what) {
   return Status::ok();
 }
 
-Status StepMemory::allocate(const ArtifactInfo &info, int64_t blocksPerSequence,
-                            int64_t workers, bool guardPages) {
+Status StepMemory::allocate(const ArtifactInfo &info, int64_t groups,
+                            int64_t blocksPerSequence, int64_t workers,
+                            bool guardPages) {
   // validateArtifactInfo bounds every factor: the products do not overflow.
   const int64_t budget = info.tokenBudget;
   LLMIR_RETURN_IF_ERROR(arenaPages.allocate(
@@ -64,19 +65,20 @@ Status StepMemory::allocate(const ArtifactInfo &info, int64_t blocksPerSequence,
       logitsPages.allocate(info.maxLogitRows * info.logitsRowStride *
                                static_cast<int64_t>(sizeof(float)),
                            guardPages, "logits"));
-  const int64_t arrayEntries = 6 * budget + 1 + info.maxLogitRows;
+  const int64_t arrayEntries = (5 + groups) * budget + 1 + info.maxLogitRows;
   LLMIR_RETURN_IF_ERROR(
       arrayPages.allocate(arrayEntries * static_cast<int64_t>(sizeof(int32_t)),
                           guardPages, "arrays of a step"));
   LLMIR_RETURN_IF_ERROR(tablePages.allocate(
-      budget * blocksPerSequence * static_cast<int64_t>(sizeof(int32_t)),
+      groups * budget * blocksPerSequence *
+          static_cast<int64_t>(sizeof(int32_t)),
       guardPages, "block tables"));
   arena = arenaPages.data();
   logits = reinterpret_cast<float *>(logitsPages.data());
   tokenIds = reinterpret_cast<int32_t *>(arrayPages.data());
   positions = tokenIds + budget;
   slots = positions + budget;
-  seqLens = slots + budget;
+  seqLens = slots + groups * budget;
   stateSlots = seqLens + budget;
   queryOffsets = stateSlots + budget;
   logitRows = queryOffsets + budget + 1;

@@ -51,15 +51,16 @@ struct StepMemory {
   float *logits = nullptr;         ///< [max logit rows][logits row stride]
   int32_t *tokenIds = nullptr;     ///< [T]
   int32_t *positions = nullptr;    ///< [T]
-  int32_t *slots = nullptr;        ///< [T]
+  int32_t *slots = nullptr;        ///< [groups][T]
   int32_t *queryOffsets = nullptr; ///< [T + 1]
   int32_t *seqLens = nullptr;      ///< [T]
   int32_t *stateSlots = nullptr;   ///< [T]
   int32_t *logitRows = nullptr;    ///< [max logit rows]
-  int32_t *blockTables = nullptr;  ///< [T][blocks per sequence]
+  int32_t *blockTables = nullptr;  ///< [groups][T][blocks per sequence]
 
-  Status allocate(const ArtifactInfo &info, int64_t blocksPerSequence,
-                  int64_t workers, bool guardPages);
+  Status allocate(const ArtifactInfo &info, int64_t groups,
+                  int64_t blocksPerSequence, int64_t workers,
+                  bool guardPages);
   int64_t bytes() const;
   const PageMemory &pagesOfArena() const { return arenaPages; }
 

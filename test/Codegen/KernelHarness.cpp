@@ -61,6 +61,7 @@ LLMIRStepContext LoadedProgram::contextOf(const StepInputs &inputs) {
   ctx.weights = weights.data();
   ctx.kv_pool = inputs.pool;
   ctx.kv_layer_stride = inputs.layerStride;
+  ctx.kv_groups = inputs.groups.data();
   ctx.num_tokens = inputs.numTokens;
   ctx.split_attention = inputs.splitAttention;
   ctx.num_sequences = static_cast<int64_t>(inputs.seqLens.size());
@@ -102,6 +103,7 @@ void LoadedProgram::run(const StepInputs &inputs, int64_t workers) {
       list(StepField::positions, inputs.positions),
       list(StepField::query_offsets, inputs.queryOffsets),
       list(StepField::seq_lens, inputs.seqLens),
+      list(StepField::kv_groups, inputs.groups),
       list(StepField::slot_mapping, inputs.slots),
       list(StepField::block_tables, inputs.blockTables),
       list(StepField::logit_rows, inputs.logitRows),

@@ -19,6 +19,10 @@
 
 namespace llmir {
 
+/// Attention reads the keys and values of whole spans of so many tokens, which
+/// start at multiples of it.
+constexpr int64_t kAttentionSpan = 64;
+
 /// Keys per chunk; chunks start at multiples of it. The softmax and sums of
 /// each chunk start from zero.
 constexpr int64_t kAttentionChunk = 512;

@@ -17,7 +17,7 @@
 
 /// Version of RuntimeABI.def and KVBlockLayout.h; artifacts of other versions
 /// are rejected.
-#define LLMIR_ABI_VERSION 5
+#define LLMIR_ABI_VERSION 6
 
 #ifdef __cplusplus
 extern "C" {

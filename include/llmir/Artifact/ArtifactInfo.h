@@ -104,6 +104,10 @@ struct ArtifactInfo {
   int64_t valuesInKeys = 0; ///< See ModelConfig.
   int64_t kvBlockSize = 0;
   KVFormat kvFormat = KVFormat::F32;
+  /// [layer] The number of tokens, including its own, whose keys and values a
+  /// token may read, those with the next smaller positions; 0: all. Empty: all
+  /// in every layer.
+  std::vector<int64_t> windows;
 
   KVBlockLayout kvLayout() const {
     return {numKVHeads,   headDim,         kvBlockSize, kvStoredBytes(kvFormat),

@@ -80,6 +80,11 @@ struct ExecutorOptions {
   /// copied if a kept prefix ends within a block.
   int64_t kvBlocks = 0;
   int64_t kvBytes = 0;
+  /// Blocks for layers with a window, as PagedKVCacheOptions::windowBlocks.
+  /// Empty: enough for `sequences` of them (or as many as a step may have) or
+  /// for kvBlocks; with kvBytes, fewer if a sequence of contextLength would not
+  /// have room otherwise, but enough for one.
+  std::vector<int64_t> windowBlocks;
   /// For models with layers that keep a state: the greatest number of
   /// sequences and, with keepsPrefixes, of kept states together. 0 = as many as
   /// fit into a quarter of the memory available to the process, from 1 to 64;

@@ -17,6 +17,7 @@
 #define LLMIR_LIB_CODEGEN_ATTENTIONPRODUCTS_H
 
 #include "CacheKernels.h"
+#include "llmir/ABI/AttentionSplit.h"
 
 #include <memory>
 
@@ -26,7 +27,7 @@ namespace llmir {
 constexpr int64_t kRowBlock = 4;
 /// Number of keys of one iteration of the online softmax, which starts at a
 /// multiple of it: four tiles of 16.
-constexpr int64_t kSpanKeys = 64;
+constexpr int64_t kSpanKeys = kAttentionSpan;
 constexpr int64_t kSpanTiles = kSpanKeys / kLanes;
 
 /// Location of the 64 keys of a span: the addresses of each tile's first key

@@ -72,7 +72,9 @@ public:
                 const KernelCache &cache)
       : kb(kb), format(cache.format), layout(cache.layout),
         keys(kb.argument(op.getKeysMutable())),
-        values(kb.argument(op.getValuesMutable())), base(layerBase(kb)) {}
+        values(kb.argument(op.getValuesMutable())), base(layerBase(kb)),
+        firstSlot(kb.mul(layerGroup(kb),
+                         kb.contextIndex(StepField::num_tokens))) {}
 
   void emit(Value token, Value head);
 
@@ -88,7 +90,7 @@ private:
   KernelBuilder &kb;
   KVFormat format;
   KVBlockLayout layout;
-  Value keys, values, base;
+  Value keys, values, base, firstSlot;
 };
 } // namespace
 
@@ -182,7 +184,8 @@ void AppendEmitter::writeValue(Value codes, Value dim, Value tile,
 }
 
 void AppendEmitter::emit(Value token, Value head) {
-  Value slot = kb.contextArray(StepField::slot_mapping, token);
+  Value slot =
+      kb.contextArray(StepField::slot_mapping, kb.add(firstSlot, token));
   Value offset = kb.rem(slot, layout.blockSize);
   Value tile =
       headOfBlock(kb, layout, base, kb.div(slot, layout.blockSize), head);
@@ -249,7 +252,8 @@ public:
                 const KernelCache &cache)
       : kb(kb), rows(op.getRows()), format(cache.format), layout(cache.layout),
         keys(kb.argument(op.getKeysMutable())),
-        values(kb.argument(op.getValuesMutable())), base(layerBase(kb)) {}
+        values(kb.argument(op.getValuesMutable())), base(layerBase(kb)),
+        group(layerGroup(kb)) {}
 
   void emit(Value row, Value head);
 
@@ -261,15 +265,15 @@ private:
   int64_t rows; ///< Number of tokens per sequence.
   KVFormat format;
   KVBlockLayout layout;
-  Value keys, values, base;
+  Value keys, values, base, group;
 };
 } // namespace
 
 void LookupEmitter::copy(Value row, Value head, Value sequence, Value token) {
-  Value stride = kb.contextIndex(StepField::block_table_stride);
   Value entry = kb.div(token, layout.blockSize);
-  Value block = kb.contextArray(StepField::block_tables,
-                                kb.add(kb.mul(sequence, stride), entry));
+  Value block =
+      kb.contextArray(StepField::block_tables,
+                      kb.add(blockTableOf(kb, group, sequence), entry));
   Value offset = kb.rem(token, layout.blockSize);
   Value tile = headOfBlock(kb, layout, base, block, head);
   auto scaleAt = [&](int64_t behind) {

@@ -41,6 +41,19 @@ inline mlir::Value layerBase(KernelBuilder &kb) {
                     kb.mul(kb.layer(), stride));
 }
 
+/// The group of the current layer.
+inline mlir::Value layerGroup(KernelBuilder &kb) {
+  return kb.contextArray(StepField::kv_groups, kb.layer());
+}
+
+/// Index into block_tables of a sequence's first entry, for layers of a group.
+inline mlir::Value blockTableOf(KernelBuilder &kb, mlir::Value group,
+                                mlir::Value sequence) {
+  mlir::Value sequences = kb.contextIndex(StepField::num_sequences);
+  return kb.mul(kb.add(kb.mul(group, sequences), sequence),
+                kb.contextIndex(StepField::block_table_stride));
+}
+
 /// Offset in bytes from the start of a head's part of a block to an element of
 /// its K or
 /// V: KVBlockLayout::keyOffset and valueOffset, for head 0, as code.

@@ -18,7 +18,8 @@ using namespace mlir;
 namespace llmir {
 
 SpanLocator::SpanLocator(KernelBuilder &kb, const KVBlockLayout &layout)
-    : kb(kb), layout(layout), tiles(layout), base(layerBase(kb)) {
+    : kb(kb), layout(layout), tiles(layout), base(layerBase(kb)),
+      group(layerGroup(kb)) {
   if (layout.valuesInKeys)
     copiedValues = createScratch(kb, kSpanTiles * valueTileBytes());
   if (inPlace())
@@ -146,7 +147,7 @@ KeySpan SpanLocator::copy(Value firstKey, Value kvHead) {
 }
 
 void SpanLocator::beginSequence(Value sequence, Value length) {
-  table = kb.mul(sequence, kb.contextIndex(StepField::block_table_stride));
+  table = blockTableOf(kb, group, sequence);
   lastEntry = kb.div(kb.sub(length, kb.index(1)), layout.blockSize);
 }
 

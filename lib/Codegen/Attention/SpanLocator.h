@@ -59,7 +59,7 @@ private:
 
   KernelBuilder &kb;
   KVBlockLayout layout, tiles;
-  mlir::Value base, copied, copiedValues;
+  mlir::Value base, group, copied, copiedValues;
   mlir::Value table, lastEntry; ///< Of the current sequence.
 };
 

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The pool and the sequences; PagedKVCacheData.cpp reads and writes keys and
-// values.
+// The sequences; PagedKVCachePool.cpp has the pool, and PagedKVCacheData.cpp
+// reads and writes keys and values.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,6 @@
 #include <cstring>
 #include <string>
 #include <sys/mman.h>
-#include <unistd.h>
 
 using llmir::KVBlockLayout;
 using llmir::Span;
@@ -31,10 +30,6 @@ static constexpr int64_t defaultSequences = 8;
 
 static int64_t ceilDiv(int64_t value, int64_t divisor) {
   return (value + divisor - 1) / divisor;
-}
-
-static int64_t roundUp(int64_t value, int64_t multiple) {
-  return ceilDiv(value, multiple) * multiple;
 }
 
 static std::string quoted(SequenceId sequence) {
@@ -120,6 +115,8 @@ Status PagedKVCache::initialize(const PagedKVCacheOptions &options) {
     return Status(StatusCode::InvalidArgument,
                   "KV cache: numBlocks is " + std::to_string(numBlocks),
                   "give a number from 1 to " + std::to_string(mostBlocks));
+  LLMIR_RETURN_IF_ERROR(initializeWindows(options, numBlocks));
+  mainBlocks = numBlocks;
   LLMIR_RETURN_IF_ERROR(mapPool(numBlocks, lazy, options.guardPages));
   LLMIR_RETURN_IF_ERROR(statePool.allocate(options.states, options.guardPages));
   manager = BlockManager(numBlocks);
@@ -131,106 +128,8 @@ Status PagedKVCache::initialize(const PagedKVCacheOptions &options) {
   return Status::ok();
 }
 
-/// Maps all layers at once. With guard pages, the end of each layer (rounded
-/// down to 64 bytes) is followed by an unreadable page.
-Status PagedKVCache::mapPool(int64_t numBlocks, bool lazy, bool guardPages) {
-  const int64_t page = sysconf(_SC_PAGESIZE);
-  const int64_t mostBytes = int64_t(1) << 46; // Half of an address space.
-  int64_t layerBytes, total;
-  bool tooMuch =
-      __builtin_mul_overflow(numBlocks, layout.blockBytes(), &layerBytes) ||
-      layerBytes > mostBytes;
-  if (!tooMuch) {
-    strideBytes =
-        guardPages ? roundUp(layerBytes, page) + page : roundUp(layerBytes, 64);
-    tooMuch = __builtin_mul_overflow(strideBytes, layers, &total) ||
-              total > mostBytes;
-  }
-  if (!tooMuch) {
-    mappingBytes = static_cast<uint64_t>(total + (guardPages ? page : 0));
-    void *memory = mmap(
-        nullptr, mappingBytes, guardPages ? PROT_NONE : PROT_READ | PROT_WRITE,
-        MAP_PRIVATE | MAP_ANONYMOUS | (lazy ? MAP_NORESERVE : 0), -1, 0);
-    tooMuch = memory == MAP_FAILED;
-    mapping = tooMuch ? nullptr : memory;
-  }
-  if (tooMuch)
-    return Status(StatusCode::ResourceExhausted,
-                  "KV cache: cannot allocate memory for " +
-                      std::to_string(numBlocks) + " blocks of " +
-                      std::to_string(layout.blockBytes()) + " bytes in " +
-                      std::to_string(layers) + " layers",
-                  "use a shorter context or fewer blocks");
-  poolBase = static_cast<uint8_t *>(mapping);
-  poolBytes = strideBytes * layers;
-  if (guardPages) {
-    for (int64_t layer = 0; layer < layers; ++layer)
-      if (mprotect(poolBase + page + layer * strideBytes,
-                   static_cast<size_t>(strideBytes - page),
-                   PROT_READ | PROT_WRITE) != 0)
-        return Status(StatusCode::ResourceExhausted,
-                      "KV cache: the system refused guard pages");
-    poolBase += page + (strideBytes - page - layerBytes) / 64 * 64;
-  } else if (!lazy) {
-    madvise(mapping, mappingBytes, MADV_HUGEPAGE); // A hint: may fail.
-  }
-  return Status::ok();
-}
-
 int64_t PagedKVCache::blocksPerSequence() const {
   return layout.blockSize > 0 ? ceilDiv(longest, layout.blockSize) : 0;
-}
-
-//===----------------------------------------------------------------------===//
-// Blocks
-//===----------------------------------------------------------------------===//
-
-void PagedKVCache::zeroBlock(int32_t block) {
-  for (int64_t layer = 0; layer < layers; ++layer)
-    std::memset(blockAddress(layer, block), 0,
-                static_cast<size_t>(layout.blockBytes()));
-}
-
-int32_t PagedKVCache::takeBlock() {
-  if (manager.numFree() == 0)
-    evictOldest();
-  return manager.allocate();
-}
-
-int32_t PagedKVCache::takeZeroedBlock() {
-  int32_t block = takeBlock();
-  uint8_t &wasUsed = touched[static_cast<size_t>(block)];
-  if (wasUsed) // Untouched pages are already zero.
-    zeroBlock(block);
-  wasUsed = 1;
-  return block;
-}
-
-void PagedKVCache::copyBlock(int32_t from, int32_t to) {
-  for (int64_t layer = 0; layer < layers; ++layer)
-    std::memcpy(blockAddress(layer, to), blockAddress(layer, from),
-                static_cast<size_t>(layout.blockBytes()));
-  touched[static_cast<size_t>(to)] = 1;
-  ++copiedBlocks;
-}
-
-void PagedKVCache::addOwner(int32_t block) {
-  if (prefixes.isIdle(block))
-    prefixes.setUsed(block);
-  manager.addReference(block);
-}
-
-void PagedKVCache::removeOwner(int32_t block) {
-  manager.release(block);
-  if (prefixes.contains(block) && manager.refCount(block) == 1)
-    prefixes.setIdle(block);
-}
-
-void PagedKVCache::releaseBlocks(Sequence &sequence, size_t keep) {
-  while (sequence.table.size() > keep) {
-    removeOwner(sequence.table.back());
-    sequence.table.pop_back();
-  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -253,6 +152,7 @@ PagedKVCache::Sequence &PagedKVCache::addSequence(SequenceId sequence) {
   added.table.reserve(
       static_cast<size_t>(std::min(blocksPerSequence(), manager.numBlocks())));
   added.layerLengths.assign(static_cast<size_t>(layers), 0);
+  added.firstKept.assign(windowGroups.size(), 0);
   Sequence &stored =
       sequences.emplace(sequence, std::move(added)).first->second;
   stored.stateSlot = takeStateSlot();
@@ -265,8 +165,14 @@ void PagedKVCache::release(Sequence &sequence) {
 }
 
 /// Appending keys and values by value would not update the states of other
-/// layers.
-Status PagedKVCache::checkHasNoStates() const {
+/// layers, and rows of block indices tell nothing about blocks of windows.
+Status PagedKVCache::checkByValue() const {
+  if (!windowGroups.empty())
+    return Status(StatusCode::Unsupported,
+                  "layers of this model keep only windows of their tokens, "
+                  "which only steps read and write",
+                  "run steps instead of appending or looking up keys and "
+                  "values");
   if (statePool.isEmpty())
     return Status::ok();
   return Status(StatusCode::Unsupported,
@@ -295,6 +201,24 @@ static Status cannotGoBack(SequenceId sequence, int64_t length,
                     std::to_string(wanted),
                 "start a new sequence, or truncate this one to 0 tokens and "
                 "compute the others again");
+}
+
+/// Blocks that a sequence has passed are not kept.
+static Status hasPassed(SequenceId sequence, int64_t length, int64_t wanted) {
+  return Status(StatusCode::Unsupported,
+                quoted(sequence) + " has " + std::to_string(length) +
+                    " tokens, and layers that keep only a window cannot go "
+                    "back to " +
+                    std::to_string(wanted),
+                "start a new sequence, or truncate this one to 0 tokens and "
+                "compute the others again");
+}
+
+bool PagedKVCache::hasWindows(const Sequence &sequence, int64_t length) const {
+  for (size_t w = 0; w < windowGroups.size(); ++w)
+    if (windowGroups[w].firstNeeded(length) < sequence.firstKept[w])
+      return length == 0;
+  return true;
 }
 
 Status PagedKVCache::createSequence(SequenceId sequence) {
@@ -368,6 +292,8 @@ Status PagedKVCache::fork(SequenceId source, SequenceId target,
   if (!statePool.isEmpty() && numTokens != 0 &&
       numTokens != getSequenceLength(source))
     return cannotGoBack(source, getSequenceLength(source), numTokens);
+  if (!hasWindows(*find(source), numTokens))
+    return hasPassed(source, getSequenceLength(source), numTokens);
   LLMIR_RETURN_IF_ERROR(checkStateRoom(1));
   Sequence &copy = addSequence(target); // May rehash the table of sequences.
   const Sequence &origin = *find(source);
@@ -382,9 +308,14 @@ Status PagedKVCache::fork(SequenceId source, SequenceId target,
   copy.dirtyTail = numTokens % layout.blockSize != 0 &&
                    (origin.dirtyTail || numTokens < origin.length);
   size_t numBlocks = static_cast<size_t>(ceilDiv(numTokens, layout.blockSize));
+  for (size_t w = 0; w < windowGroups.size(); ++w)
+    copy.firstKept[w] =
+        static_cast<int32_t>(windowGroups[w].firstNeeded(numTokens));
   for (size_t i = 0; i < numBlocks; ++i) {
-    addOwner(origin.table[i]);
-    copy.table.push_back(origin.table[i]);
+    const int32_t block = origin.table[i];
+    addOwner(block);
+    copy.table.push_back(block);
+    forWindows(copy, i, [&](WindowBlocks &window) { window.hold(block); });
   }
   return Status::ok();
 }
@@ -438,6 +369,8 @@ Status PagedKVCache::truncate(SequenceId sequence, int64_t length) {
     return Status::ok();
   if (!statePool.isEmpty() && length != 0)
     return cannotGoBack(sequence, found->length, length);
+  if (!hasWindows(*found, length))
+    return hasPassed(sequence, found->length, length);
   statePool.clear(found->stateSlot);
   found->length = length;
   found->evenLayers = true;
@@ -446,6 +379,8 @@ Status PagedKVCache::truncate(SequenceId sequence, int64_t length) {
     found->evenLayers &= layerLength == length;
   }
   releaseBlocks(*found, static_cast<size_t>(ceilDiv(length, layout.blockSize)));
+  if (length == 0)
+    std::fill(found->firstKept.begin(), found->firstKept.end(), 0);
   found->dirtyTail = length % layout.blockSize != 0;
   return Status::ok();
 }
@@ -495,6 +430,17 @@ Status PagedKVCache::finishPlan(int64_t needed) {
                       " free blocks of " + std::to_string(manager.numBlocks()) +
                       "; " + std::to_string(needed) + " are needed",
                   "free a sequence, or give the cache more blocks");
+  // A block of each window belongs to each of them.
+  for (const WindowBlocks &window : windowGroups)
+    if (needed > window.numAvailable())
+      return Status(StatusCode::ResourceExhausted,
+                    "the KV cache has " +
+                        std::to_string(window.numAvailable()) +
+                        " free blocks of " +
+                        std::to_string(window.numBlocks()) +
+                        " for windows of " + std::to_string(window.window()) +
+                        " tokens; " + std::to_string(needed) + " are needed",
+                    "free a sequence, or give the cache more blocks");
   return Status::ok();
 }
 
@@ -510,6 +456,8 @@ void PagedKVCache::grow(Sequence &sequence, int64_t first, int64_t numTokens) {
     if (manager.refCount(block) > 1) {
       int32_t copy = takeBlock();
       copyBlock(block, copy);
+      forWindows(sequence, static_cast<size_t>(i),
+                 [&](WindowBlocks &window) { window.release(block); });
       removeOwner(block);
       block = copy;
     }
@@ -559,14 +507,20 @@ Status PagedKVCache::checkReserve(Span<const KVReservation> list) {
 
 Status PagedKVCache::reserve(Span<const KVReservation> list,
                              Span<int32_t> slots) {
+  for (const KVReservation &wish : list)
+    releasePassed(wish.sequence);
   LLMIR_RETURN_IF_ERROR(checkReserve(list));
   size_t total = 0;
   for (const KVReservation &wish : list)
     total += static_cast<size_t>(wish.numTokens);
-  if (slots.size() != total)
+  if (slots.size() != total * static_cast<size_t>(numGroups()))
     return Status(StatusCode::InvalidArgument,
                   std::to_string(slots.size()) + " slots were requested for " +
-                      std::to_string(total) + " new tokens");
+                      std::to_string(total) + " new tokens" +
+                      (windowGroups.empty() ? std::string()
+                                            : " in " +
+                                                  std::to_string(numGroups()) +
+                                                  " groups of layers"));
   int32_t *slot = slots.data();
   for (const KVReservation &wish : list) {
     Sequence &sequence = *find(wish.sequence);
@@ -574,12 +528,8 @@ Status PagedKVCache::reserve(Span<const KVReservation> list,
     grow(sequence, first, wish.numTokens);
     std::fill(sequence.layerLengths.begin(), sequence.layerLengths.end(),
               static_cast<int32_t>(sequence.length));
-    for (int64_t token = first; token < sequence.length; ++token) {
-      int64_t block =
-          sequence.table[static_cast<size_t>(token / layout.blockSize)];
-      *slot++ = static_cast<int32_t>(block * layout.blockSize +
-                                     token % layout.blockSize);
-    }
+    writeSlots(sequence, first, slot, total);
+    slot += wish.numTokens;
   }
   return Status::ok();
 }

@@ -183,7 +183,7 @@ void PagedKVCache::loadToken(int64_t layer, int32_t block, int64_t offset,
 /// Zeroes the tokens from `firstToken` on in all layers.
 void PagedKVCache::zeroTail(int32_t block, int64_t firstToken) {
   for (int64_t layer = 0; layer < layers; ++layer) {
-    uint8_t *address = blockAddress(layer, block);
+    uint8_t *address = blockAddress(layer, blockIn(layer, block));
     auto zero = [&](int64_t offset, int64_t) {
       std::memset(address + offset, 0,
                   static_cast<size_t>(layout.elementBytes));
@@ -230,7 +230,7 @@ static Status nullPointer(const char *name) {
 Status PagedKVCache::planAppend(int64_t firstLayer, int64_t numLayers,
                                 int64_t batchSize, int64_t seqLen,
                                 const int32_t *seqIds) {
-  LLMIR_RETURN_IF_ERROR(checkHasNoStates());
+  LLMIR_RETURN_IF_ERROR(checkByValue());
   LLMIR_RETURN_IF_ERROR(
       checkDistinct(std::vector<int64_t>(seqIds, seqIds + batchSize)));
   int64_t needed = 0;
@@ -357,6 +357,8 @@ Expected<std::vector<Span<const int32_t>>>
 PagedKVCache::findBlockTables(int64_t layer, const IndexRows &blockIndices,
                               Span<const int64_t> seqLens) const {
   LLMIR_RETURN_IF_ERROR(constructed);
+  if (!windowGroups.empty())
+    return checkByValue();
   if (layer != -1)
     LLMIR_RETURN_IF_ERROR(checkLayer(layer, layers));
   std::vector<SequenceView> views;
@@ -472,7 +474,8 @@ Status PagedKVCache::storeTokens(int64_t layer, Span<const int32_t> slots,
   LLMIR_RETURN_IF_ERROR(constructed);
   LLMIR_RETURN_IF_ERROR(checkLayer(layer, layers));
   LLMIR_RETURN_IF_ERROR(
-      checkSlots(std::vector<int64_t>(slots.begin(), slots.end()), bounds()));
+      checkSlots(std::vector<int64_t>(slots.begin(), slots.end()),
+                 {blocksOfLayer(layer), layout.blockSize, longest}));
   const auto *key = static_cast<const uint8_t *>(keys);
   const auto *value = static_cast<const uint8_t *>(values);
   for (int32_t slot : slots) {
@@ -494,7 +497,7 @@ Status PagedKVCache::loadTokens(int64_t layer, Span<const int32_t> table,
   for (int64_t t = 0; t < numTokens; ++t) {
     const auto entry = static_cast<size_t>(t / layout.blockSize);
     const int32_t block = entry < table.size() ? table[entry] : -1;
-    if (block < 0 || block >= manager.numBlocks())
+    if (block < 0 || block >= blocksOfLayer(layer))
       return Status(StatusCode::InvalidArgument,
                     "KV cache: token " + std::to_string(t) +
                         " has no block in a table of " +

@@ -92,6 +92,19 @@ Status PagedKVCache::checkInvariants() const {
       statePool.numFree() + getNumSequences() + prefixes.numCheckpoints() !=
           statePool.geometry().slots)
     return Status(StatusCode::Internal, "a slot of the states has no owner");
+  for (size_t w = 0; w < windowGroups.size(); ++w) {
+    std::vector<int32_t> holders(owners.size(), 0);
+    for (const auto &[id, sequence] : sequences) {
+      if (sequence.firstKept[w] >
+          windowGroups[w].firstNeeded(sequence.length))
+        return broken(id, "it has given back blocks that it needs");
+      for (size_t i = static_cast<size_t>(sequence.firstKept[w]);
+           i < sequence.table.size(); ++i)
+        ++holders[static_cast<size_t>(sequence.table[i])];
+    }
+    LLMIR_RETURN_IF_ERROR(
+        windowGroups[w].checkInvariants(holders, prefixes));
+  }
   LLMIR_RETURN_IF_ERROR(checkOwners(std::move(owners)));
   LLMIR_RETURN_IF_ERROR(prefixes.checkInvariants());
   LLMIR_RETURN_IF_ERROR(checkSharedPrefixes());

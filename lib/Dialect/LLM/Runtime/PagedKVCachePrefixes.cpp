@@ -32,6 +32,8 @@ void PagedKVCache::evictOldest() {
   const int32_t block = prefixes.oldestIdle();
   assert(block >= 0 && "the caller checks numAvailable()");
   statePool.release(prefixes.remove(block));
+  for (WindowBlocks &window : windowGroups)
+    window.unshare(block);
   manager.release(block);
   ++evictedBlocks;
 }
@@ -113,12 +115,23 @@ Status PagedKVCache::share(SequenceId id, Span<const int32_t> tokens,
     if (known == PrefixTree::none) {
       manager.addReference(block);
       prefixes.insert(block, parent, salt, blockTokens);
+      for (WindowBlocks &window : windowGroups)
+        window.share(block);
     } else if (known != block) {
       // Forks share all blocks before a shared one (I5): one of them alone
       // cannot replace a block.
       if (manager.refCount(block) > 1)
         return Status::ok();
       addOwner(known);
+      forWindows(*sequence, static_cast<size_t>(i), [&](WindowBlocks &window) {
+        if (!window.has(known)) { // It was needed for something else.
+          window.move(block, known);
+          window.share(known);
+        } else {
+          window.hold(known);
+          window.release(block);
+        }
+      });
       removeOwner(block);
       block = known;
     }
@@ -157,6 +170,8 @@ void PagedKVCache::shareLastBlock(const Sequence &sequence,
   if (known == PrefixTree::none) {
     manager.addReference(block);
     prefixes.insert(block, parent, salt, last);
+    for (WindowBlocks &window : windowGroups)
+      window.share(block);
   } else { // It is now the most recently used one.
     addOwner(known);
     removeOwner(known);
@@ -166,8 +181,39 @@ void PagedKVCache::shareLastBlock(const Sequence &sequence,
     keepState(sequence, block);
 }
 
+namespace {
+/// Counts, for each window, the last blocks of a prefix that have one there.
+class WindowRuns {
+public:
+  explicit WindowRuns(const std::vector<WindowBlocks> &windows)
+      : windows(windows), runs(windows.size(), 0) {}
+
+  void add(int32_t block) {
+    ++count;
+    for (size_t w = 0; w < windows.size(); ++w)
+      runs[w] = windows[w].has(block) ? runs[w] + 1 : 0;
+  }
+  /// Whether a sequence can start with the blocks so far and, if `last` has
+  /// tokens, with those.
+  bool suffice(int64_t blockSize, const PartialMatch &last = {}) const {
+    for (size_t w = 0; w < windows.size(); ++w)
+      if (count - runs[w] > windows[w].firstNeeded(count * blockSize +
+                                                   last.tokens) ||
+          (last.tokens > 0 && !windows[w].has(last.block)))
+        return false;
+    return true;
+  }
+
+private:
+  const std::vector<WindowBlocks> &windows;
+  std::vector<int64_t> runs;
+  int64_t count = 0;
+};
+} // namespace
+
 /// The blocks of the longest prefix that a sequence can start with. If layers
-/// keep a state, only where a copy of it was kept.
+/// keep a state, only where a copy of it was kept; if they keep windows, only
+/// where all blocks in them exist.
 PagedKVCache::PrefixBlocks PagedKVCache::findPrefix(Span<const int32_t> tokens,
                                                     uint64_t salt) const {
   PrefixBlocks prefix;
@@ -179,6 +225,7 @@ PagedKVCache::PrefixBlocks PagedKVCache::findPrefix(Span<const int32_t> tokens,
   size_t usable = 0;     // Full blocks.
   size_t beforeLast = 0; // Full blocks before prefix.last.
   int32_t parent = PrefixTree::none;
+  WindowRuns windows(windowGroups);
   for (size_t end = 0;; end += blockSize) {
     const int32_t block =
         end + blockSize <= count
@@ -187,7 +234,8 @@ PagedKVCache::PrefixBlocks PagedKVCache::findPrefix(Span<const int32_t> tokens,
     if (block == PrefixTree::none || hasStates) {
       const PartialMatch beginning = prefixes.findBeginning(
           parent, salt, tokens.subspan(end, count - end), hasStates);
-      if (beginning.tokens > 0) {
+      if (beginning.tokens > 0 &&
+          windows.suffice(layout.blockSize, beginning)) {
         prefix.last = beginning;
         beforeLast = prefix.full.size();
       }
@@ -195,7 +243,9 @@ PagedKVCache::PrefixBlocks PagedKVCache::findPrefix(Span<const int32_t> tokens,
     if (block == PrefixTree::none)
       break;
     prefix.full.push_back(parent = block);
-    if (!hasStates || prefixes.checkpoint(block) != PrefixTree::none)
+    windows.add(block);
+    if ((!hasStates || prefixes.checkpoint(block) != PrefixTree::none) &&
+        windows.suffice(layout.blockSize))
       usable = prefix.full.size();
   }
   if (prefix.last.tokens > 0 && usable <= beforeLast) {
@@ -208,19 +258,38 @@ PagedKVCache::PrefixBlocks PagedKVCache::findPrefix(Span<const int32_t> tokens,
   return prefix;
 }
 
+/// Available blocks of a window that a start takes, as CachedPrefix.
+int64_t PagedKVCache::windowStartBlocks(const PrefixBlocks &prefix,
+                                        size_t window) const {
+  const WindowBlocks &blocks = windowGroups[window];
+  int64_t count = prefix.last.tokens > 0;
+  for (auto i = static_cast<size_t>(blocks.firstNeeded(tokensOf(prefix)));
+       i < prefix.full.size(); ++i)
+    count += blocks.isIdle(prefix.full[i]);
+  return count;
+}
+
 /// While the last block is copied, it must not be evicted either.
 bool PagedKVCache::hasRoomToCopy(const PrefixBlocks &prefix) const {
   int64_t needed = 1 + prefixes.isIdle(prefix.last.block);
   for (int32_t block : prefix.full)
     needed += prefixes.isIdle(block);
+  for (size_t w = 0; w < windowGroups.size(); ++w)
+    if (windowStartBlocks(prefix, w) + windowGroups[w].isIdle(prefix.last.block) >
+        windowGroups[w].numAvailable())
+      return false;
   return needed <= numAvailable();
 }
 
 void PagedKVCache::copyBeginning(const PartialMatch &match,
                                  Sequence &sequence) {
   addOwner(match.block);
+  for (WindowBlocks &window : windowGroups)
+    window.hold(match.block);
   const int32_t copy = takeBlock();
   copyBlock(match.block, copy);
+  for (WindowBlocks &window : windowGroups)
+    window.release(match.block);
   removeOwner(match.block);
   sequence.table.push_back(copy);
   sequence.length += match.tokens;
@@ -245,8 +314,14 @@ Expected<int64_t> PagedKVCache::createSequence(SequenceId id,
   Sequence &sequence = *find(id);
   if (!statePool.isEmpty())
     prefix = findPrefix(tokens, salt);
+  const int64_t start = tokensOf(prefix);
+  for (size_t w = 0; w < windowGroups.size(); ++w)
+    sequence.firstKept[w] =
+        static_cast<int32_t>(windowGroups[w].firstNeeded(start));
   for (int32_t block : prefix.full) {
     addOwner(block);
+    forWindows(sequence, sequence.table.size(),
+               [&](WindowBlocks &window) { window.hold(block); });
     sequence.table.push_back(block);
   }
   sequence.length = static_cast<int64_t>(prefix.full.size()) * layout.blockSize;
@@ -266,11 +341,12 @@ CachedPrefix PagedKVCache::lookUp(Span<const int32_t> tokens,
                                   uint64_t salt) const {
   const PrefixBlocks prefix = findPrefix(tokens, salt);
   CachedPrefix result;
-  result.tokens = static_cast<int64_t>(prefix.full.size()) * layout.blockSize +
-                  prefix.last.tokens;
+  result.tokens = tokensOf(prefix);
   result.startBlocks = prefix.last.tokens > 0;
   for (int32_t block : prefix.full)
     result.startBlocks += prefixes.isIdle(block);
+  for (size_t w = 0; w < windowGroups.size(); ++w)
+    result.windowStartBlocks.push_back(windowStartBlocks(prefix, w));
   return result;
 }
 
@@ -283,6 +359,22 @@ int64_t PagedKVCache::numOwnBlocks(SequenceId id) const {
   for (int32_t block : blockTable(id))
     count += manager.refCount(block) - prefixes.contains(block) == 1;
   return count;
+}
+
+int64_t PagedKVCache::numOwnWindowBlocks(SequenceId id, size_t window) const {
+  const Sequence *sequence = find(id);
+  int64_t count = 0;
+  for (size_t i = sequence ? sequence->firstKept[window] : 0;
+       sequence && i < sequence->table.size(); ++i)
+    count += windowGroups[window].numHolders(sequence->table[i]) == 1;
+  return count;
+}
+
+int64_t PagedKVCache::numWindowBlocks(SequenceId id, size_t window) const {
+  const Sequence *sequence = find(id);
+  return sequence ? static_cast<int64_t>(sequence->table.size()) -
+                        sequence->firstKept[window]
+                  : 0;
 }
 
 bool PagedKVCache::copiesLastBlock(SequenceId id) const {
@@ -303,6 +395,13 @@ CacheStatistics PagedKVCache::statistics() const {
   result.foundTokens = foundTokens;
   result.evictedBlocks = evictedBlocks;
   result.copiedBlocks = copiedBlocks;
+  for (const WindowBlocks &window : windowGroups) {
+    result.windowBlocks += window.numBlocks();
+    result.freeWindowBlocks += window.numFree();
+    result.idleWindowBlocks += window.numIdle();
+  }
+  result.usedWindowBlocks = result.windowBlocks - result.freeWindowBlocks -
+                            result.idleWindowBlocks;
   return result;
 }
 

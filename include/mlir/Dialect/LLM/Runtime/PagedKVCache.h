@@ -18,9 +18,16 @@
 // it. BlockTables.h documents the meaning of a row and which rows are rejected.
 //
 // The pool is `[layer][block][KV head][K tile, V tile]` (KVBlockLayout.h), the
-// layout that generated code uses; block numbers are the same in every layer.
+// layout that generated code uses; block numbers are the same in every layer of
+// a group.
 // It is mapped once, as zero pages. A block is zeroed when a sequence gets it.
 // Forked sequences share blocks until one of them is written (copy on write).
+//
+// Layers whose tokens read only the last few tokens may have windows. Layers
+// with the same window are a group, with blocks of its own (WindowBlocks.h);
+// those that lie before the windows of all tokens still to come are given back
+// (releasePassed()). Group 0 are the layers without a window; it may have none,
+// but has the blocks by which sequences and prefixes are known.
 //
 // Functions that can fail return a Status and change nothing if they fail.
 // Not thread-safe: one thread owns the cache; the workers of a step only access
@@ -38,6 +45,7 @@
 #include "mlir/Dialect/LLM/Runtime/BlockTables.h"
 #include "mlir/Dialect/LLM/Runtime/PrefixTree.h"
 #include "mlir/Dialect/LLM/Runtime/StatePool.h"
+#include "mlir/Dialect/LLM/Runtime/WindowBlocks.h"
 
 #include <cstdint>
 #include <unordered_map>
@@ -79,6 +87,12 @@ struct PagedKVCacheOptions {
   /// written by steps only (reserve()), not by value, and a sequence cannot go
   /// back: see fork() and truncate().
   StateGeometry states;
+  /// [layer] How many tokens, including its own, a token reads; 0: all. Empty:
+  /// all in every layer. A cache with windows is written by steps only.
+  std::vector<int64_t> windows;
+  /// Blocks for the layers of each window, in the order of distinctWindows().
+  /// Empty: as many as numBlocks.
+  std::vector<int64_t> windowBlocks;
   /// Keep blocks whose last sequence is freed, so that later sequences with the
   /// same first tokens can start with them (share()).
   bool keepsPrefixes = false;
@@ -86,6 +100,9 @@ struct PagedKVCacheOptions {
   /// For tests.
   bool guardPages = false;
 };
+
+/// The different windows of layers in ascending order, without 0.
+std::vector<int64_t> distinctWindows(::llmir::Span<const int64_t> windows);
 
 /// What a cache contains and what it has done so far.
 struct CacheStatistics {
@@ -99,6 +116,9 @@ struct CacheStatistics {
   int64_t lookedUpTokens = 0, foundTokens = 0;
   int64_t evictedBlocks = 0; ///< Idle blocks that were freed.
   int64_t copiedBlocks = 0;  ///< On writes, and for beginnings of blocks.
+  /// The same for the blocks of all layers with windows.
+  int64_t windowBlocks = 0, freeWindowBlocks = 0, idleWindowBlocks = 0,
+          usedWindowBlocks = 0;
 };
 
 /// What a new sequence would start with.
@@ -107,6 +127,8 @@ struct CachedPrefix {
   /// Available blocks that the start takes: those of the prefix that no
   /// sequence uses, and a new one if the prefix ends within a block.
   int64_t startBlocks = 0;
+  /// The same for each window; empty if there are none.
+  std::vector<int64_t> windowStartBlocks;
 };
 
 /// Which blocks of a sequence PagedKVCache::share() offers.
@@ -228,7 +250,9 @@ public:
   /// Lengthens every listed sequence in all layers, or none of them. `slots`
   /// (one per token, in order of the list) receives block * blockSize + offset
   /// of each new token, to which the caller writes the token. Each sequence may
-  /// be listed once. Allocates no memory.
+  /// be listed once. Allocates no memory. With windows, `slots` is
+  /// [groups][tokens], and blocks that the sequences have passed are given back
+  /// first, even if the function then fails.
   ::llmir::Status reserve(::llmir::Span<const KVReservation> list,
                           ::llmir::Span<int32_t> slots);
   ::llmir::Status reserve(SequenceId sequence, int64_t numTokens,
@@ -248,7 +272,8 @@ public:
   /// `source` (all of them by default) without copying: a shared block is
   /// copied when one of its owners writes to it. States of layers are copied at
   /// once; since they are those after the last token, a fork of fewer tokens
-  /// (but not of none) is then Unsupported.
+  /// (but not of none) is then Unsupported, and so is one of so few tokens that
+  /// blocks in their windows have been given back.
   ::llmir::Status fork(SequenceId source, SequenceId target);
   ::llmir::Status fork(SequenceId source, SequenceId target, int64_t numTokens);
 
@@ -260,8 +285,14 @@ public:
   ::llmir::Status freeSequences(::llmir::Span<const int32_t> list);
 
   /// Removes the tokens from position `length` on. If layers keep a state, only
-  /// all tokens can be removed: others are Unsupported.
+  /// all tokens can be removed: others are Unsupported. The same holds for a
+  /// length of which blocks in the windows have been given back.
   ::llmir::Status truncate(SequenceId sequence, int64_t length);
+
+  /// Gives back the blocks before the windows of the sequence's next token and
+  /// later ones; ignored for an unknown sequence. share() before offers them to
+  /// others. Requires that the tokens so far have been computed.
+  void releasePassed(SequenceId sequence);
 
   //===--------------------------------------------------------------------===//
   // Prefixes, for caches with PagedKVCacheOptions::keepsPrefixes
@@ -286,7 +317,8 @@ public:
 
   /// Creates a sequence with the longest offered prefix of `tokens`. Its full
   /// blocks are shared; where it ends within a block, that block is copied, if
-  /// one is available. Returns the number of tokens. Since logits are results
+  /// one is available. With windows, it ends where all blocks in them exist.
+  /// Returns the number of tokens. Since logits are results
   /// of computing a token, callers leave out the last one. Fails as
   /// createSequence(id).
   ::llmir::Expected<int64_t> createSequence(SequenceId sequence,
@@ -315,6 +347,9 @@ public:
   /// Blocks that become available if the sequence is freed: those that no other
   /// sequence uses.
   int64_t numOwnBlocks(SequenceId sequence) const;
+  /// The same for the blocks of a window, and those that the sequence holds.
+  int64_t numOwnWindowBlocks(SequenceId sequence, size_t window) const;
+  int64_t numWindowBlocks(SequenceId sequence, size_t window) const;
   /// Whether the next token of the sequence needs a copy of its last block,
   /// which is shared and not full.
   bool copiesLastBlock(SequenceId sequence) const;
@@ -322,6 +357,12 @@ public:
   /// The sequence's blocks in order, ceil(length / block size) entries (I7);
   /// valid until the sequence changes. Empty for an unknown sequence.
   ::llmir::Span<const int32_t> blockTable(SequenceId sequence) const;
+
+  /// Writes the sequence's blocks in a group's layers to the first entries of a
+  /// row of `size` entries, at least as many as blockTable() has; 0 for those
+  /// that were given back, and after the last one.
+  void fillGroupTable(SequenceId sequence, int64_t group, int32_t *row,
+                      int64_t size) const;
 
   /// The sequence's slot in states(); -1 for an unknown one, or without states.
   int32_t stateSlot(SequenceId sequence) const;
@@ -364,10 +405,21 @@ public:
   }
   const ::llmir::KVBlockLayout &blockLayout() const { return layout; }
   const BlockManager &blocks() const { return manager; }
+  /// The blocks of each window, ascending. Window i is that of group i + 1.
+  const std::vector<WindowBlocks> &windows() const { return windowGroups; }
+  int64_t numGroups() const {
+    return static_cast<int64_t>(windowGroups.size()) + 1;
+  }
+  /// [layer] its group: `kv_groups` of the step context. If there is only one
+  /// group, it has entries for 65536 layers, since those of a program may share
+  /// one of the cache.
+  const int32_t *layerGroups() const;
   /// Base of the pool, and bytes from one layer to the next: `kv_pool` and
   /// `kv_layer_stride` of the step context.
   uint8_t *pool() const { return poolBase; }
   int64_t layerStride() const { return strideBytes; }
+  /// Bytes of addresses from pool() on; with windows, some have no memory.
+  int64_t poolSpan() const { return strideBytes * layers; }
 
   /// Checks I1-I5, I7, and that the reference counts match the entries of all
   /// tables. Slow; for tests.
@@ -389,19 +441,45 @@ private:
     bool dirtyTail = false;            ///< The last block has removed tokens.
     uint64_t lastListed = 0; ///< Stamp used to detect duplicates in a list.
     int32_t stateSlot = -1;  ///< In the pool of states, if there is one.
+    /// [window] The first entry of the table whose block there is held.
+    std::vector<int32_t> firstKept;
   };
 
   ::llmir::Status checkSharedPrefixes() const;
   ::llmir::Status checkOwners(std::vector<int32_t> owners) const;
   ::llmir::Status initialize(const PagedKVCacheOptions &options);
   ::llmir::Status checkGeometry() const;
+  ::llmir::Status initializeWindows(const PagedKVCacheOptions &options,
+                                    int64_t numBlocks);
   ::llmir::Status mapPool(int64_t numBlocks, bool lazy, bool guardPages);
+  ::llmir::Status protectLayers(int64_t page);
+  int64_t blocksOfLayer(int64_t layer) const;
+  /// The number, in the layer's group, of a block; -1 if it was given back.
+  int32_t blockIn(int64_t layer, int32_t block) const {
+    const int32_t group =
+        windowGroups.empty() ? 0 : groups[static_cast<size_t>(layer)];
+    return group == 0 ? block
+                      : windowGroups[static_cast<size_t>(group) - 1].of(block);
+  }
   const Sequence *find(SequenceId sequence) const;
   Sequence *find(SequenceId sequence);
-  ::llmir::Status checkHasNoStates() const;
+  ::llmir::Status checkByValue() const;
   Sequence &addSequence(SequenceId sequence);
   void release(Sequence &sequence);
   void releaseBlocks(Sequence &sequence, size_t keep);
+  void releasePassed(Sequence &sequence);
+  /// Calls fn(window) for the windows in which the sequence holds the block of
+  /// an entry of its table.
+  template <typename Fn>
+  void forWindows(const Sequence &sequence, size_t entry, Fn &&fn) {
+    for (size_t w = 0; w < windowGroups.size(); ++w)
+      if (entry >= static_cast<size_t>(sequence.firstKept[w]))
+        fn(windowGroups[w]);
+  }
+  /// Whether the blocks that the token after `length` tokens needs are held.
+  bool hasWindows(const Sequence &sequence, int64_t length) const;
+  void writeSlots(const Sequence &sequence, int64_t first, int32_t *slots,
+                  size_t stride) const;
 
   ::llmir::Status planGrowth(SequenceId id, const Sequence *sequence,
                              int64_t first, int64_t numTokens, int64_t &needed);
@@ -425,13 +503,17 @@ private:
   };
   PrefixBlocks findPrefix(::llmir::Span<const int32_t> tokens,
                           uint64_t salt) const;
+  int64_t tokensOf(const PrefixBlocks &prefix) const {
+    return static_cast<int64_t>(prefix.full.size()) * layout.blockSize +
+           prefix.last.tokens;
+  }
+  int64_t windowStartBlocks(const PrefixBlocks &prefix, size_t window) const;
   bool hasRoomToCopy(const PrefixBlocks &prefix) const;
   void copyBeginning(const PartialMatch &match, Sequence &sequence);
   void shareLastBlock(const Sequence &sequence,
                       ::llmir::Span<const int32_t> tokens, int32_t parent,
                       uint64_t salt);
   void copyBlock(int32_t from, int32_t to);
-  void zeroBlock(int32_t block);
   void zeroTail(int32_t block, int64_t firstToken);
 
   ::llmir::Status planAppend(int64_t firstLayer, int64_t numLayers,
@@ -457,6 +539,7 @@ private:
   ::llmir::KVBlockLayout layout{};
   int64_t layers = 0;
   int64_t longest = 0;
+  int64_t mainBlocks = 0; ///< Of group 0.
   KVElementType type = KVElementType::F32;
 
   uint8_t *poolBase = nullptr;
@@ -466,6 +549,8 @@ private:
   uint64_t mappingBytes = 0;
 
   BlockManager manager;
+  std::vector<WindowBlocks> windowGroups;
+  std::vector<int32_t> groups;  ///< [layer]; empty if there is only one.
   std::vector<uint8_t> touched; ///< [block] was used since the pool was mapped.
   std::vector<int32_t> planned; ///< [block] copies planned by checkReserve().
   std::vector<int32_t> plannedBlocks; ///< The blocks with planned copies.
