@@ -100,8 +100,7 @@ ArtifactInfo Compilation::infoOfCheckpoint() const {
     info.windows.push_back(window < info.contextLength ? window : 0);
   info.windows.resize(static_cast<size_t>(info.numLayers), 0);
   if (info.wholeSequences ||
-      std::count(info.windows.begin(), info.windows.end(), 0) ==
-          info.numLayers)
+      std::count(info.windows.begin(), info.windows.end(), 0) == info.numLayers)
     info.windows.clear();
   info.stateLayers = stateLayers;
   info.stateRecordBytes = stateRecordBytes;

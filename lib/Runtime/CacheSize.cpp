@@ -30,8 +30,8 @@ public:
     for (int64_t window : windows) {
       layersOf.push_back(
           std::count(info.windows.begin(), info.windows.end(), window));
-      most.push_back(WindowBlocks::mostHeld(window, info.kvBlockSize,
-                                            info.tokenBudget));
+      most.push_back(
+          WindowBlocks::mostHeld(window, info.kvBlockSize, info.tokenBudget));
     }
   }
 
@@ -91,8 +91,9 @@ static int64_t windowSequences(const ArtifactInfo &info,
                                const ExecutorOptions &options) {
   const bool isForOne = options.kvBlocks == 0 && options.kvBytes == 0;
   const int64_t most = std::min(info.tokenBudget, info.maxLogitRows);
-  const int64_t sequences =
-      options.sequences > 0 ? options.sequences : isForOne ? 1 : most;
+  const int64_t sequences = options.sequences > 0 ? options.sequences
+                            : isForOne            ? 1
+                                                  : most;
   return sequences + options.keepsPrefixes;
 }
 
@@ -138,9 +139,9 @@ Expected<CacheSize> chooseCacheSize(const ArtifactInfo &info,
   if (size.blocks == 0 && options.kvBytes > 0) {
     const int64_t context =
         size.contextLength ? size.contextLength : info.contextLength;
-    Expected<int64_t> blocks =
-        divideBytes(info, options, sizes,
-                    blocksFor(info, context) + options.keepsPrefixes, sequences);
+    Expected<int64_t> blocks = divideBytes(
+        info, options, sizes, blocksFor(info, context) + options.keepsPrefixes,
+        sequences);
     if (!blocks)
       return blocks.takeStatus();
     size.blocks = *blocks;

@@ -314,13 +314,12 @@ LLMIRStepContext Executor::State::fillContext(Span<const SequenceStep> batch) {
     memory.seqLens[s] = static_cast<int32_t>(length);
     memory.stateSlots[s] = cache->stateSlot(part.sequence);
     for (int64_t group = 0; group < cache->numGroups(); ++group)
-      cache->fillGroupTable(
-          part.sequence, group,
-          memory.blockTables +
-              (group * static_cast<int64_t>(batch.size()) +
-               static_cast<int64_t>(s)) *
-                  stride,
-          stride);
+      cache->fillGroupTable(part.sequence, group,
+                            memory.blockTables +
+                                (group * static_cast<int64_t>(batch.size()) +
+                                 static_cast<int64_t>(s)) *
+                                    stride,
+                            stride);
     for (int64_t t = 0; t < count; ++t) {
       memory.tokenIds[tokens + t] = part.tokens[static_cast<size_t>(t)];
       memory.positions[tokens + t] = static_cast<int32_t>(length - count + t);
@@ -368,8 +367,8 @@ Expected<StepLogits> Executor::step(Span<const SequenceStep> batch) {
   if (Status status = state->cache->reserve(
           state->reservations,
           Span<int32_t>(state->memory.slots,
-                        tokens * static_cast<size_t>(
-                                     state->cache->numGroups())));
+                        tokens *
+                            static_cast<size_t>(state->cache->numGroups())));
       !status)
     return status;
   LLMIRStepContext context = state->fillContext(batch);

@@ -69,10 +69,10 @@ Status StepMemory::allocate(const ArtifactInfo &info, int64_t groups,
   LLMIR_RETURN_IF_ERROR(
       arrayPages.allocate(arrayEntries * static_cast<int64_t>(sizeof(int32_t)),
                           guardPages, "arrays of a step"));
-  LLMIR_RETURN_IF_ERROR(tablePages.allocate(
-      groups * budget * blocksPerSequence *
-          static_cast<int64_t>(sizeof(int32_t)),
-      guardPages, "block tables"));
+  LLMIR_RETURN_IF_ERROR(
+      tablePages.allocate(groups * budget * blocksPerSequence *
+                              static_cast<int64_t>(sizeof(int32_t)),
+                          guardPages, "block tables"));
   arena = arenaPages.data();
   logits = reinterpret_cast<float *>(logitsPages.data());
   tokenIds = reinterpret_cast<int32_t *>(arrayPages.data());

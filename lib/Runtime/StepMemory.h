@@ -59,8 +59,7 @@ struct StepMemory {
   int32_t *blockTables = nullptr;  ///< [groups][T][blocks per sequence]
 
   Status allocate(const ArtifactInfo &info, int64_t groups,
-                  int64_t blocksPerSequence, int64_t workers,
-                  bool guardPages);
+                  int64_t blocksPerSequence, int64_t workers, bool guardPages);
   int64_t bytes() const;
   const PageMemory &pagesOfArena() const { return arenaPages; }
 

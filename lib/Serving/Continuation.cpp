@@ -86,6 +86,9 @@ SchedulableSequence Continuation::schedulable(const PagedKVCache &cache) const {
     result.computed = computed;
     result.ownBlocks = cache.numOwnBlocks(sequence);
     result.copiesLastBlock = cache.copiesLastBlock(sequence);
+    for (size_t w = 0; w < cache.windows().size(); ++w)
+      result.windows.push_back({cache.numWindowBlocks(sequence, w),
+                                cache.numOwnWindowBlocks(sequence, w), 0});
     return result;
   }
   // Tokens whose logits are needed are computed in any case.
@@ -94,6 +97,8 @@ SchedulableSequence Continuation::schedulable(const PagedKVCache &cache) const {
       request().salt);
   result.computed = prefix.tokens;
   result.startBlocks = prefix.startBlocks;
+  for (int64_t blocks : prefix.windowStartBlocks)
+    result.windows.push_back({0, 0, blocks});
   return result;
 }
 

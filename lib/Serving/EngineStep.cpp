@@ -20,6 +20,7 @@ namespace llmir {
 
 using Clock = std::chrono::steady_clock;
 using mlir::llm::runtime::SharedBlocks;
+using mlir::llm::runtime::WindowBlocks;
 
 /// All running sequences and the first of those that wait.
 std::vector<Continuation *> Engine::State::candidates() const {
@@ -84,6 +85,11 @@ void Engine::State::runNextStep() {
   }
   SchedulerLimits now = limits;
   now.promptTokensBesideDecoding = promptTokensBesideDecoding();
+  for (const WindowBlocks &window : cache.windows())
+    now.windows.push_back(
+        {window.numAvailable(),
+         WindowBlocks::mostHeld(window.window(), limits.blockSize,
+                                limits.tokensPerStep)});
   const StepPlan plan = planStep(schedulable, now, cache.numAvailable());
   auto at = [&](int64_t index) -> Continuation & {
     return *known[static_cast<size_t>(index)];
@@ -209,6 +215,7 @@ void Engine::State::compute(
     const int64_t before = continuation.computed;
     continuation.computed += parts[i].second;
     share(continuation);
+    executor->cache().releasePassed(continuation.sequence);
     if (continuation.generatedTokens() == 0)
       counts.promptTokens += parts[i].second;
     for (int32_t listed : rows[i])

@@ -18,7 +18,10 @@ public:
   Planner(Span<const SchedulableSequence> sequences,
           const SchedulerLimits &limits, int64_t availableBlocks)
       : sequences(sequences), limits(limits), available(availableBlocks),
-        tokensLeft(limits.tokensPerStep), rowsLeft(limits.logitRows) {}
+        tokensLeft(limits.tokensPerStep), rowsLeft(limits.logitRows) {
+    for (const WindowLimits &window : limits.windows)
+      windowsLeft.push_back(window.available);
+  }
 
   StepPlan plan();
 
@@ -46,6 +49,17 @@ private:
     return std::min(sequence.tokens - sequence.computed,
                     tokensWithoutRow(sequence) + rowsLeft);
   }
+  bool hasRoom(int64_t blocks) const {
+    return blocks <= available &&
+           std::all_of(windowsLeft.begin(), windowsLeft.end(),
+                       [&](int64_t left) { return blocks <= left; });
+  }
+  /// Blocks of a window that a sequence will take until its tokens are
+  /// computed, given what it takes of others and holds already.
+  int64_t windowGrowth(size_t window, int64_t blocks, int64_t held) const {
+    return std::clamp<int64_t>(limits.windows[window].mostHeld - held, 0,
+                               blocks);
+  }
   void add(int64_t index, int64_t tokens);
   bool precedes(int64_t a, int64_t b) const;
   bool isBetterVictim(int64_t a, int64_t b) const;
@@ -54,11 +68,13 @@ private:
   void continueRunning(bool decoding);
   void reservePrompts();
   bool awaitsPrefix(const SchedulableSequence &sequence) const;
+  bool takeForStart(const SchedulableSequence &sequence, int64_t numRunning);
   void startWaiting();
 
   Span<const SchedulableSequence> sequences;
   const SchedulerLimits &limits;
   int64_t available, tokensLeft, rowsLeft;
+  std::vector<int64_t> windowsLeft; ///< Available blocks of each window.
   /// Tokens of prompts that this step may still compute.
   int64_t promptTokensLeft = 0;
   /// Sequences in the order of service; those that run and are not yet part of
@@ -86,7 +102,7 @@ bool Planner::isBetterVictim(int64_t a, int64_t b) const {
 /// `place`. If that is not enough, it keeps its blocks and is not part of this
 /// step; it is too large if it is the only one.
 bool Planner::makeRoom(size_t place, int64_t blocks) {
-  while (blocks > available) {
+  while (!hasRoom(blocks)) {
     size_t victim = place;
     for (size_t i = place + 1; i < running.size(); ++i)
       if (!isSettled[i] &&
@@ -100,6 +116,8 @@ bool Planner::makeRoom(size_t place, int64_t blocks) {
       return false;
     }
     available += at(running[victim]).ownBlocks;
+    for (size_t w = 0; w < windowsLeft.size(); ++w)
+      windowsLeft[w] += at(running[victim]).windows[w].ownBlocks;
     isSettled[victim] = true;
     result.preempted.push_back(running[victim]);
   }
@@ -111,6 +129,8 @@ void Planner::schedule(size_t place, int64_t tokens) {
   if (tokens < 1 || !makeRoom(place, growth(sequence, tokens)))
     return;
   available -= growth(sequence, tokens);
+  for (int64_t &left : windowsLeft)
+    left -= growth(sequence, tokens);
   isSettled[place] = true;
   add(running[place], tokens);
 }
@@ -138,15 +158,41 @@ void Planner::continueRunning(bool decoding) {
 
 /// Prompts that have been started were promised their blocks.
 void Planner::reservePrompts() {
-  for (const ScheduledPart &part : result.parts) {
-    const SchedulableSequence &sequence = at(part.sequence);
-    available -=
-        blocksFor(sequence.tokens) - blocksFor(sequence.computed + part.tokens);
-  }
+  auto reserve = [&](const SchedulableSequence &sequence, int64_t tokens) {
+    const int64_t taken = tokens > 0 ? growth(sequence, tokens) : 0;
+    const int64_t blocks =
+        blocksFor(sequence.tokens) - blocksFor(sequence.computed + tokens);
+    available -= blocks;
+    for (size_t w = 0; w < windowsLeft.size(); ++w)
+      windowsLeft[w] -=
+          windowGrowth(w, blocks, sequence.windows[w].held + taken);
+  };
+  for (const ScheduledPart &part : result.parts)
+    reserve(at(part.sequence), part.tokens);
   for (size_t place = 0; place < running.size(); ++place)
     if (!isSettled[place])
-      available -= blocksFor(at(running[place]).tokens) -
-                   blocksFor(at(running[place]).computed);
+      reserve(at(running[place]), 0);
+}
+
+/// Whether a sequence that starts has room, with another block for each that
+/// runs; takes its blocks if so.
+bool Planner::takeForStart(const SchedulableSequence &sequence,
+                           int64_t numRunning) {
+  const int64_t growing =
+      blocksFor(sequence.tokens) - blocksFor(sequence.computed);
+  const int64_t needed = growing + sequence.startBlocks;
+  bool fits = needed + numRunning <= available;
+  std::vector<int64_t> windows;
+  for (size_t w = 0; w < windowsLeft.size(); ++w) {
+    // Of the blocks with which it starts, some may be copied or given back.
+    const int64_t start = sequence.windows[w].startBlocks;
+    windows.push_back(start + windowGrowth(w, growing, start));
+    fits &= windows[w] + numRunning <= windowsLeft[w];
+  }
+  for (size_t w = 0; fits && w < windows.size(); ++w)
+    windowsLeft[w] -= windows[w];
+  available -= fits ? needed : 0;
+  return fits;
 }
 
 bool Planner::awaitsPrefix(const SchedulableSequence &sequence) const {
@@ -164,20 +210,18 @@ void Planner::startWaiting() {
     const SchedulableSequence &sequence = at(index);
     if (awaitsPrefix(sequence))
       continue;
-    const int64_t needed = blocksFor(sequence.tokens) -
-                           blocksFor(sequence.computed) + sequence.startBlocks;
-    if (needed + numRunning > available) {
+    const int64_t tokens =
+        std::min({tokensWithinRows(sequence), tokensLeft, promptTokensLeft});
+    const bool mayStart = tokens >= 1 && numRunning < limits.runningSequences;
+    if (!takeForStart(sequence, numRunning)) {
       if (numRunning == 0)
         result.tooLarge.push_back(index);
       return;
     }
-    const int64_t tokens =
-        std::min({tokensWithinRows(sequence), tokensLeft, promptTokensLeft});
-    if (tokens < 1 || numRunning == limits.runningSequences)
+    if (!mayStart)
       return;
     result.started.push_back(index);
     add(index, tokens);
-    available -= needed;
     promptTokensLeft -= tokens;
     ++numRunning;
   }

@@ -246,6 +246,76 @@ TEST_P(EngineInvariance, ContinuesAConversation) {
   }
 }
 
+/// A long text, in pieces of up to 8 tokens, in a cache with room for the
+/// windows of two sequences only, the other of which has the same beginning.
+TEST_P(EngineInvariance, KeepsOnlyWindows) {
+  std::unique_ptr<Executor> large = open(/*blocks=*/8, /*keepsPrefixes=*/false);
+  ASSERT_TRUE(large);
+  const ArtifactInfo &info = large->info();
+  const auto &windows = large->cache().windows();
+  if (windows.empty())
+    GTEST_SKIP() << "all layers read all tokens";
+  const int64_t longest =
+      std::min(large->contextLength(), 8 * info.kvBlockSize);
+  ExecutorOptions options;
+  options.threads = std::get<1>(GetParam());
+  options.kvBlocks = 16;
+  options.guardPages = true;
+  for (const auto &window : windows)
+    options.windowBlocks.push_back(
+        2 * std::min<int64_t>(mlir::llm::runtime::WindowBlocks::mostHeld(
+                                  window.window(), info.kvBlockSize, 8),
+                              8));
+  std::unique_ptr<Executor> small =
+      openExecutor(std::get<0>(GetParam()), options);
+  ASSERT_TRUE(small);
+  PagedKVCache &cache = small->cache();
+  TokenIds text;
+  for (int64_t t = 0; t < longest; ++t)
+    text.push_back(static_cast<int32_t>((t * t + 3 * t) % info.vocabSize));
+  const std::vector<float> &expected =
+      logitsAlone(std::get<0>(GetParam()), text);
+  const auto vocabulary = static_cast<size_t>(info.vocabSize);
+  ASSERT_TRUE(cache.createSequence(0));
+  size_t done = 0, piece = 1;
+  std::vector<SequenceId> running = {0};
+  while (done < text.size()) {
+    const size_t count = std::min(piece, text.size() - done);
+    piece = piece % 8 + 1;
+    if (done > text.size() / 2 && running.size() == 1) {
+      ASSERT_TRUE(cache.fork(0, 1));
+      running.push_back(1);
+    }
+    std::vector<SequenceStep> batch;
+    for (SequenceId id : running) {
+      SequenceStep part;
+      part.sequence = id;
+      part.tokens = Span<const int32_t>(&text[done], count);
+      batch.push_back(part);
+    }
+    auto logits = small->step(batch);
+    ASSERT_TRUE(logits) << logits.status().message();
+    done += count;
+    for (size_t i = 0; i < running.size(); ++i) {
+      const Span<const float> row = logits->row(static_cast<int64_t>(i));
+      ASSERT_TRUE(std::equal(
+          row.begin(), row.end(),
+          expected.begin() + static_cast<ptrdiff_t>((done - 1) * vocabulary)))
+          << "token " << done << " of sequence " << running[i];
+    }
+    ASSERT_TRUE(cache.checkInvariants());
+  }
+  for (SequenceId id : running)
+    cache.releasePassed(id);
+  // The forks have gone on apart: a block for each that the window reaches.
+  int64_t most = 0;
+  for (const auto &window : windows)
+    most += 2 * ((longest - 1) / info.kvBlockSize + 1 -
+                 window.firstNeeded(longest));
+  EXPECT_LE(cache.statistics().usedWindowBlocks, most);
+  EXPECT_LT(most, 2 * cache.statistics().usedBlocks + 1);
+}
+
 INSTANTIATE_TEST_SUITE_P(Decoders, EngineInvariance,
                          testing::Combine(testing::ValuesIn(namedDecoders()),
                                           testing::Values(1, 3)),

@@ -149,12 +149,13 @@ Status BenchRunner::finish(const BenchTest &test) {
   return first;
 }
 
-/// Removes the tokens after the first `depth`; layers that keep a state cannot
-/// go back, and compute those again.
+/// Removes the tokens after the first `depth`; layers that keep a state, or
+/// only a window that begins later, cannot go back, and compute those again.
 Status BenchRunner::goBack(SequenceId sequence, int64_t depth) {
   PagedKVCache &cache = executor.cache();
-  if (cache.states().isEmpty() || cache.getSequenceLength(sequence) == depth)
-    return cache.truncate(sequence, depth);
+  Status cut = cache.truncate(sequence, depth);
+  if (cut.code() != StatusCode::Unsupported)
+    return cut;
   LLMIR_RETURN_IF_ERROR(cache.truncate(sequence, 0));
   return feed(sequence, depth);
 }

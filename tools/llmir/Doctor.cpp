@@ -204,10 +204,10 @@ static Finding checkFit(const ModelMemory &model) {
     return {"model memory", text};
   text += "; " + formatBytes(static_cast<double>(available)) + " available";
   const int64_t rest = available - model.weights - model.statePerSequence;
-  if (rest < model.kvPerToken)
+  if (rest < model.kvOf(1))
     return {"model memory", text, false,
             "choose a smaller quantization, or close other programs"};
-  const int64_t longest = rest / std::max<int64_t>(model.kvPerToken, 1);
+  const int64_t longest = model.longestWithin(rest);
   if (longest < model.contextLength)
     text += ", which is enough for " + std::to_string(longest) +
             " tokens (--ctx " + std::to_string(longest) + ")";

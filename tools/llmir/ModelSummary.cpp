@@ -13,6 +13,7 @@
 
 #include "llmir/ABI/KVBlockLayout.h"
 #include "llmir/ABI/StateRecord.h"
+#include "llmir/Runtime/Executor.h"
 #include "llmir/Support/Text.h"
 #include "llmir/Tokenizer/Tokenizer.h"
 
@@ -90,6 +91,56 @@ static int64_t stateRecordBytes(const ModelConfig &config) {
               matrixFloats(layer.valueHeads, layer.keyDim, layer.valueDim));
 }
 
+int64_t ModelMemory::kvOf(int64_t tokens) const {
+  int64_t bytes = kvPerToken * tokens;
+  for (const KVWindow &window : windows)
+    bytes -=
+        window.bytesPerToken * std::max<int64_t>(tokens - window.mostTokens, 0);
+  return bytes;
+}
+
+int64_t ModelMemory::longestWithin(int64_t bytes) const {
+  int64_t fits = 0, tooMany = contextLength + 1;
+  while (tooMany - fits > 1) {
+    const int64_t middle = fits + (tooMany - fits) / 2;
+    (kvOf(middle) <= bytes ? fits : tooMany) = middle;
+  }
+  return fits;
+}
+
+/// `windows` are those of layers, `layerBytes` the bytes of a token in one.
+static std::vector<KVWindow> windowsOf(const std::vector<int64_t> &windows,
+                                       int64_t layerBytes, int64_t blockSize,
+                                       int64_t tokenBudget) {
+  std::vector<KVWindow> result;
+  for (int64_t window : mlir::llm::runtime::distinctWindows(windows))
+    result.push_back(
+        {layerBytes * std::count(windows.begin(), windows.end(), window),
+         blockSize * mlir::llm::runtime::WindowBlocks::mostHeld(
+                         window, blockSize, tokenBudget)});
+  return result;
+}
+
+/// The window of each layer that has a cache, which layers that read it must
+/// have as well; 0 if one of them reads all.
+static std::vector<int64_t> windowsOfCaches(const ModelConfig &config) {
+  std::map<int64_t, int64_t> windows;
+  for (int64_t i = 0; !config.isBidirectional && i < config.numLayers; ++i) {
+    if (config.isRecurrent(i))
+      continue;
+    const LayerAttention layer = config.attentionOf(i);
+    const int64_t owner = layer.cacheOf >= 0 ? layer.cacheOf : i;
+    auto [known, isNew] = windows.insert({owner, layer.window});
+    known->second = known->second == 0 || layer.window == 0
+                        ? 0
+                        : std::max(known->second, layer.window);
+  }
+  std::vector<int64_t> result;
+  for (const auto &[owner, window] : windows)
+    result.push_back(window);
+  return result;
+}
+
 ModelMemory cli::memoryOf(const Checkpoint &checkpoint) {
   constexpr int64_t tokensPerBlock = 16;
   const ModelConfig &config = checkpoint.config();
@@ -105,6 +156,10 @@ ModelMemory cli::memoryOf(const Checkpoint &checkpoint) {
               {config.numKVHeads, config.headDim, tokensPerBlock,
                kvStoredBytes(KVFormat::BF16), config.valuesInKeys,
                config.valuesInKeys > 0});
+  memory.windows = windowsOf(windowsOfCaches(config),
+                             memory.kvPerToken /
+                                 std::max<int64_t>(config.numCacheLayers(), 1),
+                             /*blockSize=*/64, /*tokenBudget=*/512);
   memory.contextLength = config.contextLength;
   memory.stateLayers = config.numLayers - config.numCacheLayers();
   if (memory.stateLayers > 0)
@@ -119,6 +174,8 @@ ModelMemory cli::memoryOf(const Artifact &artifact) {
   memory.readPerToken = stepWeightBytes(info);
   memory.kvFormat = kvFormatName(info.kvFormat);
   memory.kvPerToken = kvBytes(info.numLayers, info.kvLayout());
+  memory.windows = windowsOf(info.windows, memory.kvPerToken / info.numLayers,
+                             info.kvBlockSize, info.tokenBudget);
   memory.contextLength = info.contextLength;
   memory.stateLayers = info.stateLayers;
   memory.statePerSequence = info.stateLayers * info.stateRecordBytes;

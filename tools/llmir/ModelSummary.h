@@ -24,6 +24,12 @@
 
 namespace llmir::cli {
 
+/// Layers that keep only a window of a sequence.
+struct KVWindow {
+  int64_t bytesPerToken = 0; ///< In all these layers, part of kvPerToken.
+  int64_t mostTokens = 0;    ///< Kept of a sequence, with those of a step.
+};
+
 /// The memory of a model that runs, in bytes.
 struct ModelMemory {
   int64_t weights = 0;      ///< As stored in the file.
@@ -35,7 +41,14 @@ struct ModelMemory {
   int64_t contextLength = 0; ///< Tokens.
   std::string kvFormat;      ///< Element type of the cache: "bf16".
 
-  int64_t kvOfContext() const { return kvPerToken * contextLength; }
+  std::vector<KVWindow> windows;
+
+  /// The KV cache of a sequence.
+  int64_t kvOf(int64_t tokens) const;
+  int64_t kvOfContext() const { return kvOf(contextLength); }
+  /// The longest sequence whose KV cache has at most so many bytes; at most
+  /// contextLength.
+  int64_t longestWithin(int64_t bytes) const;
 };
 
 /// With the element type of the cache that `llmir compile` chooses by default.

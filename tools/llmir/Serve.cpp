@@ -126,12 +126,16 @@ void Serve::describe(const LoadedModel &loaded) const {
   const auto bytes = [](int64_t count) {
     return formatBytes(static_cast<double>(count));
   };
+  std::string windows;
+  for (const auto &window : cache.windows())
+    windows += ", " + std::to_string(window.numBlocks()) + " for windows of " +
+               std::to_string(window.window());
   say("weights " +
       bytes(static_cast<int64_t>(loaded.artifact->weights().size())) +
       ", KV cache up to " + bytes(pool) + " (" +
       std::to_string(cache.blocks().numBlocks()) + " blocks of " +
-      std::to_string(cache.getBlockSize()) + " tokens), workspace " +
-      bytes(executor.memoryBytes() - pool) + "; " +
+      std::to_string(cache.getBlockSize()) + " tokens" + windows +
+      "), workspace " + bytes(executor.memoryBytes() - pool) + "; " +
       std::to_string(executor.threads()) + " threads of " + executor.level());
 }
 

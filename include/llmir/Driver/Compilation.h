@@ -137,7 +137,7 @@ private:
   std::vector<const CPULevel *> levels; ///< One image per target.
   KVFormat kvFormat = KVFormat::F32;
   int64_t tokenBudget = 0;
-  bool wholeSequences = false; ///< See ArtifactInfo.
+  bool wholeSequences = false;  ///< See ArtifactInfo.
   std::vector<int64_t> windows; ///< See ArtifactInfo; of the traced model.
   /// The states of layers of the traced model.
   int64_t stateLayers = 0, stateRecordBytes = 0;

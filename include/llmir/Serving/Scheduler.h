@@ -40,6 +40,13 @@ namespace llmir {
 /// one's prefix is looked up in every step; no more can start in one step.
 constexpr size_t mostWaitingCandidates = 16;
 
+/// What a sequence has in the blocks of layers that keep only a window.
+struct WindowUse {
+  int64_t held = 0;        ///< If it runs: blocks that it holds.
+  int64_t ownBlocks = 0;   ///< As SchedulableSequence.
+  int64_t startBlocks = 0; ///< The same.
+};
+
 /// A sequence as the scheduler sees it.
 struct SchedulableSequence {
   int64_t priority = 0; ///< Lower values are served first.
@@ -59,10 +66,18 @@ struct SchedulableSequence {
   bool copiesLastBlock = false;
   /// If it does not run: CachedPrefix::startBlocks.
   int64_t startBlocks = 0;
+  std::vector<WindowUse> windows; ///< As many as SchedulerLimits::windows.
   /// If it does not run: the sequence that computes a longer prefix of it.
   /// While that one runs, or starts in the same step, it does not start, so
   /// that it can share this prefix. -1 = none.
   int64_t awaits = -1;
+};
+
+/// The blocks of layers that keep only a window. A sequence takes one of them
+/// with each other block, and gives it back later.
+struct WindowLimits {
+  int64_t available = 0; ///< As planStep()'s availableBlocks.
+  int64_t mostHeld = 0;  ///< By a sequence: WindowBlocks::mostHeld().
 };
 
 struct SchedulerLimits {
@@ -73,6 +88,7 @@ struct SchedulerLimits {
   /// Tokens of prompts in a step that also decodes: they delay the sequences
   /// that receive text. 0 = no limit but tokensPerStep.
   int64_t promptTokensBesideDecoding = 0;
+  std::vector<WindowLimits> windows; ///< Of the cache.
 };
 
 /// A sequence's part of a step.

@@ -73,8 +73,8 @@ public:
       : kb(kb), format(cache.format), layout(cache.layout),
         keys(kb.argument(op.getKeysMutable())),
         values(kb.argument(op.getValuesMutable())), base(layerBase(kb)),
-        firstSlot(kb.mul(layerGroup(kb),
-                         kb.contextIndex(StepField::num_tokens))) {}
+        firstSlot(
+            kb.mul(layerGroup(kb), kb.contextIndex(StepField::num_tokens))) {}
 
   void emit(Value token, Value head);
 

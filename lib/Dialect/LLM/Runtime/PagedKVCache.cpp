@@ -433,14 +433,13 @@ Status PagedKVCache::finishPlan(int64_t needed) {
   // A block of each window belongs to each of them.
   for (const WindowBlocks &window : windowGroups)
     if (needed > window.numAvailable())
-      return Status(StatusCode::ResourceExhausted,
-                    "the KV cache has " +
-                        std::to_string(window.numAvailable()) +
-                        " free blocks of " +
-                        std::to_string(window.numBlocks()) +
-                        " for windows of " + std::to_string(window.window()) +
-                        " tokens; " + std::to_string(needed) + " are needed",
-                    "free a sequence, or give the cache more blocks");
+      return Status(
+          StatusCode::ResourceExhausted,
+          "the KV cache has " + std::to_string(window.numAvailable()) +
+              " free blocks of " + std::to_string(window.numBlocks()) +
+              " for windows of " + std::to_string(window.window()) +
+              " tokens; " + std::to_string(needed) + " are needed",
+          "free a sequence, or give the cache more blocks");
   return Status::ok();
 }
 
@@ -514,13 +513,13 @@ Status PagedKVCache::reserve(Span<const KVReservation> list,
   for (const KVReservation &wish : list)
     total += static_cast<size_t>(wish.numTokens);
   if (slots.size() != total * static_cast<size_t>(numGroups()))
-    return Status(StatusCode::InvalidArgument,
-                  std::to_string(slots.size()) + " slots were requested for " +
-                      std::to_string(total) + " new tokens" +
-                      (windowGroups.empty() ? std::string()
-                                            : " in " +
-                                                  std::to_string(numGroups()) +
-                                                  " groups of layers"));
+    return Status(
+        StatusCode::InvalidArgument,
+        std::to_string(slots.size()) + " slots were requested for " +
+            std::to_string(total) + " new tokens" +
+            (windowGroups.empty()
+                 ? std::string()
+                 : " in " + std::to_string(numGroups()) + " groups of layers"));
   int32_t *slot = slots.data();
   for (const KVReservation &wish : list) {
     Sequence &sequence = *find(wish.sequence);

@@ -95,15 +95,13 @@ Status PagedKVCache::checkInvariants() const {
   for (size_t w = 0; w < windowGroups.size(); ++w) {
     std::vector<int32_t> holders(owners.size(), 0);
     for (const auto &[id, sequence] : sequences) {
-      if (sequence.firstKept[w] >
-          windowGroups[w].firstNeeded(sequence.length))
+      if (sequence.firstKept[w] > windowGroups[w].firstNeeded(sequence.length))
         return broken(id, "it has given back blocks that it needs");
       for (size_t i = static_cast<size_t>(sequence.firstKept[w]);
            i < sequence.table.size(); ++i)
         ++holders[static_cast<size_t>(sequence.table[i])];
     }
-    LLMIR_RETURN_IF_ERROR(
-        windowGroups[w].checkInvariants(holders, prefixes));
+    LLMIR_RETURN_IF_ERROR(windowGroups[w].checkInvariants(holders, prefixes));
   }
   LLMIR_RETURN_IF_ERROR(checkOwners(std::move(owners)));
   LLMIR_RETURN_IF_ERROR(prefixes.checkInvariants());

@@ -74,10 +74,10 @@ Status PagedKVCache::initializeWindows(const PagedKVCacheOptions &options,
     return Status::ok();
   for (int64_t window : options.windows)
     groups.push_back(static_cast<int32_t>(
-        window == 0 ? 0
-                    : 1 + (std::lower_bound(windows.begin(), windows.end(),
-                                            window) -
-                           windows.begin())));
+        window == 0
+            ? 0
+            : 1 + (std::lower_bound(windows.begin(), windows.end(), window) -
+                   windows.begin())));
   return Status::ok();
 }
 
@@ -186,9 +186,9 @@ int32_t PagedKVCache::takeZeroedBlock() {
     const int32_t group =
         groups.empty() ? 0 : groups[static_cast<size_t>(layer)];
     // Untouched pages are already zero.
-    if (group == 0 ? wasUsed
-                   : windowGroups[static_cast<size_t>(group) - 1].wasUsedBefore(
-                         block))
+    if (group == 0
+            ? wasUsed
+            : windowGroups[static_cast<size_t>(group) - 1].wasUsedBefore(block))
       std::memset(blockAddress(layer, own), 0,
                   static_cast<size_t>(layout.blockBytes()));
   }

@@ -197,8 +197,8 @@ public:
   /// tokens, with those.
   bool suffice(int64_t blockSize, const PartialMatch &last = {}) const {
     for (size_t w = 0; w < windows.size(); ++w)
-      if (count - runs[w] > windows[w].firstNeeded(count * blockSize +
-                                                   last.tokens) ||
+      if (count - runs[w] >
+              windows[w].firstNeeded(count * blockSize + last.tokens) ||
           (last.tokens > 0 && !windows[w].has(last.block)))
         return false;
     return true;
@@ -275,7 +275,8 @@ bool PagedKVCache::hasRoomToCopy(const PrefixBlocks &prefix) const {
   for (int32_t block : prefix.full)
     needed += prefixes.isIdle(block);
   for (size_t w = 0; w < windowGroups.size(); ++w)
-    if (windowStartBlocks(prefix, w) + windowGroups[w].isIdle(prefix.last.block) >
+    if (windowStartBlocks(prefix, w) +
+            windowGroups[w].isIdle(prefix.last.block) >
         windowGroups[w].numAvailable())
       return false;
   return needed <= numAvailable();
@@ -400,8 +401,8 @@ CacheStatistics PagedKVCache::statistics() const {
     result.freeWindowBlocks += window.numFree();
     result.idleWindowBlocks += window.numIdle();
   }
-  result.usedWindowBlocks = result.windowBlocks - result.freeWindowBlocks -
-                            result.idleWindowBlocks;
+  result.usedWindowBlocks =
+      result.windowBlocks - result.freeWindowBlocks - result.idleWindowBlocks;
   return result;
 }
 

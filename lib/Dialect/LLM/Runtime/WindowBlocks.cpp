@@ -41,9 +41,9 @@ int64_t WindowBlocks::mostHeld(int64_t window, int64_t blockSize,
 
 int32_t WindowBlocks::numHolders(int32_t mainBlock) const {
   const int32_t block = of(mainBlock);
-  return block < 0 ? 0
-                   : manager.refCount(block) -
-                         isShared[static_cast<size_t>(block)];
+  return block < 0
+             ? 0
+             : manager.refCount(block) - isShared[static_cast<size_t>(block)];
 }
 
 void WindowBlocks::attach(int32_t mainBlock) {
@@ -110,9 +110,8 @@ void WindowBlocks::evictOldest() {
   ++evicted;
 }
 
-Status
-WindowBlocks::checkInvariants(const std::vector<int32_t> &holders,
-                              const PrefixTree &prefixes) const {
+Status WindowBlocks::checkInvariants(const std::vector<int32_t> &holders,
+                                     const PrefixTree &prefixes) const {
   if (Status status = manager.checkInvariants(); !status)
     return status;
   auto broken = [&](int64_t block, const std::string &what) {

@@ -143,8 +143,8 @@ void WindowModel::doCreate() {
     available.push_back(window.numAvailable());
   const CachedPrefix promised = cache.lookUp(tokens);
   const Expected<int64_t> got = cache.createSequence(id, tokens);
-  if (size.stateSlots && static_cast<int64_t>(sequences.size()) ==
-                             size.stateSlots) {
+  if (size.stateSlots &&
+      static_cast<int64_t>(sequences.size()) == size.stateSlots) {
     ASSERT_FALSE(got);
     return;
   }
@@ -167,7 +167,8 @@ void WindowModel::doAppend() {
   if (entry == sequences.end())
     return;
   Tokens &text = entry->second;
-  const Tokens more = anyTokens(1 + upTo(std::max<int64_t>(2 * size.blockSize, 40)));
+  const Tokens more =
+      anyTokens(1 + upTo(std::max<int64_t>(2 * size.blockSize, 40)));
   const auto length = static_cast<int64_t>(text.size());
   const auto count = static_cast<int64_t>(more.size());
   cache.releasePassed(entry->first);
@@ -329,12 +330,12 @@ TEST_P(WindowModel, KeepsWhatIsRead) {
 
 INSTANTIATE_TEST_SUITE_P(
     Sizes, WindowModel,
-    testing::Values(
-        Parameters{16, 400, 60, {0, 20}, {14}, 0, 1},
-        Parameters{4, 300, 200, {100, 0, 20}, {45, 70}, 0, 2},
-        Parameters{64, 1000, 40, {70, 70}, {12}, 0, 3},
-        Parameters{16, 400, 60, {1, 0, 30}, {12, 16}, 5, 4},
-        Parameters{32, 600, 60, {33, 65, 0, 200}, {20, 24, 30}, 0, 5}));
+    testing::Values(Parameters{16, 400, 60, {0, 20}, {14}, 0, 1},
+                    Parameters{4, 300, 200, {100, 0, 20}, {45, 70}, 0, 2},
+                    Parameters{64, 1000, 40, {70, 70}, {12}, 0, 3},
+                    Parameters{16, 400, 60, {1, 0, 30}, {12, 16}, 5, 4},
+                    Parameters{
+                        32, 600, 60, {33, 65, 0, 200}, {20, 24, 30}, 0, 5}));
 
 namespace {
 PagedKVCacheOptions smallRing() {

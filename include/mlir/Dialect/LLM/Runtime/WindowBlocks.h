@@ -93,8 +93,8 @@ private:
 
   int64_t size, tokensPerBlock;
   BlockManager manager;
-  std::vector<int32_t> blockOf; ///< [main block]
-  std::vector<int32_t> owner;   ///< [block] its main block.
+  std::vector<int32_t> blockOf;  ///< [main block]
+  std::vector<int32_t> owner;    ///< [block] its main block.
   std::vector<uint8_t> isShared; ///< [block]
   std::vector<uint8_t> uses;     ///< [block] times it was attached, at most 2.
   IndexQueue idle;               ///< Of blocks.
