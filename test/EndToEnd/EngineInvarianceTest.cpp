@@ -144,6 +144,41 @@ Continuations alone(const std::string &model, Executor &executor,
     }
   return result;
 }
+
+/// Gives an engine all requests at once, twice, and compares the answers. In
+/// the second round it finds prefixes.
+void runTwice(Engine &engine, const std::vector<Request> &requests,
+              const Continuations &expected) {
+  std::mutex mutex;
+  Continuations got;
+  for (int round = 0; round < 2; ++round) {
+    const RequestId first = round * static_cast<RequestId>(requests.size());
+    got.clear();
+    for (const Request &request : requests) {
+      auto id = engine.submit(request, [&](const RequestUpdate &update) {
+        std::lock_guard<std::mutex> lock(mutex);
+        Answer &answer = got[{update.request - first, update.index}];
+        append(answer.tokens, update.tokens);
+        append(answer.logprobs, update.logprobs);
+        append(answer.promptLogprobs, update.promptLogprobs);
+        EXPECT_TRUE(update.failure) << update.failure.message();
+      });
+      ASSERT_TRUE(id) << id.status().message();
+    }
+    while (engine.statistics().finished <
+           static_cast<int64_t>(expected.size()) * (round + 1))
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::lock_guard<std::mutex> lock(mutex);
+    for (const auto &[continuation, answer] : expected) {
+      SCOPED_TRACE("request " + std::to_string(continuation.first) +
+                   ", continuation " + std::to_string(continuation.second) +
+                   ", round " + std::to_string(round));
+      EXPECT_EQ(got[continuation].tokens, answer.tokens);
+      EXPECT_TRUE(got[continuation].logprobs == answer.logprobs);
+      EXPECT_TRUE(got[continuation].promptLogprobs == answer.promptLogprobs);
+    }
+  }
+}
 } // namespace
 
 TEST_P(EngineInvariance, GivesTheTokensOfARequestAlone) {
@@ -163,39 +198,43 @@ TEST_P(EngineInvariance, GivesTheTokensOfARequestAlone) {
   ASSERT_TRUE(small);
   auto engine = Engine::create(std::move(small));
   ASSERT_TRUE(engine) << engine.status().message();
-  std::mutex mutex;
-  Continuations got;
-  for (int round = 0; round < 2; ++round) { // The second one finds prefixes.
-    const RequestId first = round * static_cast<RequestId>(requests.size());
-    got.clear();
-    for (const Request &request : requests) {
-      auto id = (*engine)->submit(request, [&](const RequestUpdate &update) {
-        std::lock_guard<std::mutex> lock(mutex);
-        Answer &answer = got[{update.request - first, update.index}];
-        append(answer.tokens, update.tokens);
-        append(answer.logprobs, update.logprobs);
-        append(answer.promptLogprobs, update.promptLogprobs);
-        EXPECT_TRUE(update.failure) << update.failure.message();
-      });
-      ASSERT_TRUE(id) << id.status().message();
-    }
-    while ((*engine)->statistics().finished <
-           static_cast<int64_t>(expected.size()) * (round + 1))
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    std::lock_guard<std::mutex> lock(mutex);
-    for (const auto &[continuation, answer] : expected) {
-      SCOPED_TRACE("request " + std::to_string(continuation.first) +
-                   ", continuation " + std::to_string(continuation.second) +
-                   ", round " + std::to_string(round));
-      EXPECT_EQ(got[continuation].tokens, answer.tokens);
-      EXPECT_TRUE(got[continuation].logprobs == answer.logprobs);
-      EXPECT_TRUE(got[continuation].promptLogprobs == answer.promptLogprobs);
-    }
-  }
+  ASSERT_NO_FATAL_FAILURE(runTwice(**engine, requests, expected));
   const EngineStatistics counts = (*engine)->statistics();
   EXPECT_EQ(counts.cache.usedBlocks, 0);
   EXPECT_GT(counts.cache.foundTokens, 0);
   EXPECT_GT(counts.preemptions, 0);
+}
+
+/// The same with few blocks for windows, for which sequences are preempted.
+TEST_P(EngineInvariance, SharesFewWindows) {
+  std::unique_ptr<Executor> large = open(/*blocks=*/8, /*keepsPrefixes=*/false);
+  ASSERT_TRUE(large);
+  const size_t windows = large->cache().windows().size();
+  if (windows == 0)
+    GTEST_SKIP() << "all layers read all tokens";
+  const int64_t longest =
+      std::min(large->contextLength(), 4 * large->info().kvBlockSize);
+  const std::vector<Request> requests =
+      someRequests(longest, large->info().vocabSize);
+  const Continuations expected =
+      alone(std::get<0>(GetParam()), *large, requests);
+
+  ExecutorOptions options;
+  options.threads = std::get<1>(GetParam());
+  options.kvBlocks = 64;
+  options.windowBlocks.assign(windows, 6);
+  options.keepsPrefixes = true;
+  options.guardPages = true;
+  std::unique_ptr<Executor> small =
+      openExecutor(std::get<0>(GetParam()), options);
+  ASSERT_TRUE(small);
+  auto engine = Engine::create(std::move(small));
+  ASSERT_TRUE(engine) << engine.status().message();
+  ASSERT_NO_FATAL_FAILURE(runTwice(**engine, requests, expected));
+  const EngineStatistics counts = (*engine)->statistics();
+  EXPECT_EQ(counts.cache.usedWindowBlocks, 0);
+  EXPECT_EQ(counts.cache.windowBlocks, 6 * static_cast<int64_t>(windows));
+  EXPECT_GT(counts.cache.foundTokens, 0);
 }
 
 /// Turns of a conversation: only what a turn adds is computed, and the tokens
