@@ -54,6 +54,9 @@ std::vector<float> Random::values(int64_t count, float low, float high) {
 // Workers
 //===----------------------------------------------------------------------===//
 
+/// [layer] 0.
+static const std::vector<int32_t> onlyGroup(64, 0);
+
 /// The counts and, for native code, the addresses of a step.
 LLMIRStepContext LoadedProgram::contextOf(const StepInputs &inputs) {
   LLMIRStepContext ctx{};
@@ -61,7 +64,7 @@ LLMIRStepContext LoadedProgram::contextOf(const StepInputs &inputs) {
   ctx.weights = weights.data();
   ctx.kv_pool = inputs.pool;
   ctx.kv_layer_stride = inputs.layerStride;
-  ctx.kv_groups = inputs.groups.data();
+  ctx.kv_groups = onlyGroup.data();
   ctx.num_tokens = inputs.numTokens;
   ctx.split_attention = inputs.splitAttention;
   ctx.num_sequences = static_cast<int64_t>(inputs.seqLens.size());
@@ -103,7 +106,7 @@ void LoadedProgram::run(const StepInputs &inputs, int64_t workers) {
       list(StepField::positions, inputs.positions),
       list(StepField::query_offsets, inputs.queryOffsets),
       list(StepField::seq_lens, inputs.seqLens),
-      list(StepField::kv_groups, inputs.groups),
+      list(StepField::kv_groups, onlyGroup),
       list(StepField::slot_mapping, inputs.slots),
       list(StepField::block_tables, inputs.blockTables),
       list(StepField::logit_rows, inputs.logitRows),
