@@ -182,6 +182,48 @@ TEST(Executor, RunsAnArtifact) {
   EXPECT_EQ(logits->row(0)[0], 1.0f);
 }
 
+TEST(Executor, DividesTheCacheAmongWindows) {
+  ArtifactInfo info = sampleInfo(); // Two layers.
+  info.contextLength = 4000;
+  info.windows = {0, 20};
+  const int64_t blockBytes = sampleLayout().blockBytes();
+  const int64_t most = mlir::llm::runtime::WindowBlocks::mostHeld(
+      20, info.kvBlockSize, info.tokenBudget);
+  const int64_t context = 4000 / info.kvBlockSize;
+  ASSERT_LT(8 * most, context);
+  auto blocks = [&](const ExecutorOptions &options) {
+    Expected<std::unique_ptr<Executor>> executor = Executor::create(
+        info, handwrittenStep, handwrittenWeightBytes(), options);
+    EXPECT_TRUE(executor) << executor.status().message();
+    const PagedKVCache &cache = (*executor)->cache();
+    return std::pair(cache.blocks().numBlocks(),
+                     cache.windows()[0].numBlocks());
+  };
+  ExecutorOptions options;
+  options.threads = 1;
+  EXPECT_EQ(blocks(options), std::pair(context, most));
+  options.keepsPrefixes = true;
+  EXPECT_EQ(blocks(options), std::pair(context + 1, 2 * most));
+  // Windows for four sequences, the rest for other layers.
+  options.keepsPrefixes = false;
+  options.sequences = 4;
+  options.kvBytes = (2 * context + 4 * most) * blockBytes;
+  EXPECT_EQ(blocks(options), std::pair(2 * context, 4 * most));
+  // For two, so that the context has room.
+  options.kvBytes = (context + 2 * most) * blockBytes;
+  EXPECT_EQ(blocks(options), std::pair(context, 2 * most));
+  // For one, and less than the context.
+  options.kvBytes = (context / 2 + most) * blockBytes;
+  EXPECT_EQ(blocks(options), std::pair(context / 2, most));
+  options.windowBlocks = {most + 1};
+  EXPECT_EQ(blocks(options), std::pair(context / 2, most + 1));
+  // Without other layers, their blocks cost nothing.
+  info.windows = {20, 20};
+  options.windowBlocks = {};
+  options.kvBytes = 2 * 3 * most * blockBytes;
+  EXPECT_EQ(blocks(options), std::pair(4 * context, 3 * most));
+}
+
 TEST(Executor, ChoosesContextAndPool) {
   auto make = [](ArtifactInfo info, ExecutorOptions options) {
     options.threads = 1;
