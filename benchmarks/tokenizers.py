@@ -112,7 +112,7 @@ class Bench:
             if self.has_reference:
                 result = self.reference(folder, text)
                 reference = min(reference or result, result, key=lambda r: r["seconds"])
-        slowest = max(((self.own(folder, path, 0.3)["seconds"], name) for name, path in run_files))
+        slowest = max(((self.own(folder, path, 0.5)["seconds"], name) for name, path in run_files))
         speed = own["bytes"] / own["seconds"] / 1e6
         cells = [os.path.basename(os.path.normpath(folder)), "%.1f" % speed]
         if reference:
