@@ -107,7 +107,9 @@ void Engine::State::runNextStep() {
                       std::to_string(at(index).numTokens()) + " tokens",
                   "give the cache more blocks"));
   for (int64_t index : plan.started)
-    start(at(index));
+    if (canStartAsPlanned(schedulable[static_cast<size_t>(index)],
+                          at(index).schedulable(cache)))
+      start(at(index));
   std::vector<std::pair<Continuation *, int64_t>> parts;
   for (const ScheduledPart &part : plan.parts)
     if (Continuation &continuation = at(part.sequence); continuation.isRunning)

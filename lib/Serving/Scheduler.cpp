@@ -254,4 +254,13 @@ StepPlan planStep(Span<const SchedulableSequence> sequences,
   return Planner(sequences, limits, availableBlocks).plan();
 }
 
+bool canStartAsPlanned(const SchedulableSequence &planned,
+                       const SchedulableSequence &now) {
+  bool can = now.computed == planned.computed &&
+             now.startBlocks <= planned.startBlocks;
+  for (size_t w = 0; w < planned.windows.size(); ++w)
+    can &= now.windows[w].startBlocks <= planned.windows[w].startBlocks;
+  return can;
+}
+
 } // namespace llmir

@@ -83,7 +83,8 @@ private:
   double now = 0;
   size_t arrived = 0; ///< Conversations.
   std::vector<std::unique_ptr<SimulatedRequest>> requests;
-  std::vector<SimulatedRequest *> known; ///< Those of the plan.
+  std::vector<SimulatedRequest *> known;    ///< Those of the plan.
+  std::vector<SchedulableSequence> planned; ///< What the plan knew of them.
   uint64_t random = 1;
   SimulationResult result;
 };
@@ -174,7 +175,7 @@ int64_t Simulation::promptTokensBesideDecoding() const {
 StepPlan Simulation::plan() {
   const Stopwatch watch;
   known.clear();
-  std::vector<SchedulableSequence> sequences;
+  planned.clear();
   for (const auto &request : requests)
     if (request->isRunning)
       known.push_back(request.get());
@@ -183,13 +184,13 @@ StepPlan Simulation::plan() {
     if (!request->isRunning && waiting++ < mostWaitingCandidates)
       known.push_back(request.get());
   for (size_t i = 0; i < known.size(); ++i) {
-    sequences.push_back(schedulable(*known[i]));
+    planned.push_back(schedulable(*known[i]));
     if (!known[i]->isRunning)
-      sequences[i].awaits = findAwaited(i, sequences[i].computed);
+      planned[i].awaits = findAwaited(i, planned[i].computed);
   }
   SchedulerLimits stepLimits = limits;
   stepLimits.promptTokensBesideDecoding = promptTokensBesideDecoding();
-  StepPlan plan = planStep(sequences, stepLimits, cache.numAvailable());
+  StepPlan plan = planStep(planned, stepLimits, cache.numAvailable());
   result.planSeconds += watch.milliseconds() / 1000;
   return plan;
 }
@@ -280,13 +281,23 @@ Status Simulation::compute(const StepPlan &plan) {
 }
 
 Status Simulation::runStep() {
-  const StepPlan next = plan();
+  StepPlan next = plan();
+  auto at = [&](int64_t index) -> SimulatedRequest & {
+    return *known[static_cast<size_t>(index)];
+  };
   for (int64_t index : next.preempted)
-    stop(*known[static_cast<size_t>(index)]);
+    stop(at(index));
   for (int64_t index : next.tooLarge)
-    end(*known[static_cast<size_t>(index)], "the KV cache has no room");
+    end(at(index), "the KV cache has no room");
   for (int64_t index : next.started)
-    LLMIR_RETURN_IF_ERROR(start(*known[static_cast<size_t>(index)]));
+    if (canStartAsPlanned(planned[static_cast<size_t>(index)],
+                          schedulable(at(index))))
+      LLMIR_RETURN_IF_ERROR(start(at(index)));
+  next.parts.erase(std::remove_if(next.parts.begin(), next.parts.end(),
+                                  [&](const ScheduledPart &part) {
+                                    return !at(part.sequence).isRunning;
+                                  }),
+                   next.parts.end());
   if (!next.parts.empty())
     LLMIR_RETURN_IF_ERROR(compute(next));
   requests.erase(

@@ -103,14 +103,24 @@ struct StepPlan {
   /// Cannot proceed, though no other sequence uses blocks: the pool is too
   /// small for them.
   std::vector<int64_t> tooLarge;
-  std::vector<int64_t> started;     ///< Give them their prefixes.
-  std::vector<ScheduledPart> parts; ///< The step; empty if there is nothing.
+  /// Give them their prefixes, one after the other, if canStartAsPlanned().
+  std::vector<int64_t> started;
+  /// The step, of what runs and of what has started; empty if there is nothing.
+  std::vector<ScheduledPart> parts;
 };
 
 /// Plans the next step. `availableBlocks`: those that are free or can be
 /// evicted.
 StepPlan planStep(Span<const SchedulableSequence> sequences,
                   const SchedulerLimits &limits, int64_t availableBlocks);
+
+/// Whether a planned start is still possible: `now` has the prefix that
+/// `planned` has, and takes no more blocks with it. Sequences that started
+/// before it, in the same step, may have evicted a part of its prefix; blocks
+/// that the plan did not count could then be missing. It must wait for the next
+/// plan. The first start of a plan is always possible.
+bool canStartAsPlanned(const SchedulableSequence &planned,
+                       const SchedulableSequence &now);
 
 } // namespace llmir
 
