@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 
 namespace llmir {
 
@@ -48,7 +49,8 @@ public:
     return result;
   }
   int64_t bytes(int64_t blocks, int64_t sequences) const {
-    int64_t total = times(times(blocks, layers), blockBytes);
+    int64_t total = times(blocks, hasFullLayers() ? times(layers, blockBytes)
+                                                  : bookkeepingBytes);
     const std::vector<int64_t> counts = windowBlocks(blocks, sequences);
     for (size_t w = 0; w < counts.size(); ++w)
       total = plus(total, times(times(counts[w], layersOf[w]), blockBytes));
@@ -65,6 +67,10 @@ public:
   }
 
 private:
+  /// About what a block costs outside of the pool, in references, tables and
+  /// the tree of prefixes. It matters only if the pool has no bytes for it.
+  static constexpr int64_t bookkeepingBytes = 128;
+
   static int64_t times(int64_t a, int64_t b) {
     int64_t result;
     return __builtin_mul_overflow(a, b, &result) ? INT64_MAX : result;
@@ -80,6 +86,8 @@ private:
   std::vector<int64_t> layersOf, most; ///< [window]
 };
 } // namespace
+
+static constexpr int64_t mostSequences = 65536;
 
 static int64_t blocksFor(const ArtifactInfo &info, int64_t tokens) {
   return (tokens - 1) / info.kvBlockSize + 1;
@@ -97,25 +105,27 @@ static int64_t windowSequences(const ArtifactInfo &info,
   return sequences + options.keepsPrefixes;
 }
 
-/// Divides bytes among the groups of layers: windows for all sequences, unless
-/// one of the context's length would then not have room.
-static Expected<int64_t> divideBytes(const ArtifactInfo &info,
-                                     const ExecutorOptions &options,
-                                     const PoolSizes &sizes, int64_t wanted,
-                                     int64_t &sequences) {
-  const int64_t mostBlocks = INT32_MAX / info.kvBlockSize;
+/// The number of blocks, and of sequences for which windows have room.
+using BlocksAndSequences = std::pair<int64_t, int64_t>;
+
+/// Divides bytes among the groups of layers: windows for all sequences, or for
+/// fewer if the others would then not have `wanted` blocks. Without full layers
+/// all sequences have as many, since these blocks hold nothing.
+static BlocksAndSequences divideBytes(const ArtifactInfo &info, int64_t bytes,
+                                      const PoolSizes &sizes, int64_t wanted,
+                                      int64_t sequences) {
   if (!sizes.hasWindows())
-    return options.kvBytes / sizes.bytesOfBlock();
-  // Blocks without full layers cost nothing: as many as sequences may have.
-  const int64_t limit =
-      sizes.hasFullLayers()
-          ? mostBlocks
-          : std::min(wanted, mostBlocks / sequences) * sequences;
-  for (; sequences > 1; --sequences)
-    if (int64_t blocks = sizes.fitting(options.kvBytes, sequences, limit);
-        blocks >= std::min(wanted, limit))
-      return blocks;
-  return sizes.fitting(options.kvBytes, 1, limit);
+    return {bytes / sizes.bytesOfBlock(), sequences};
+  const int64_t mostBlocks = INT32_MAX / info.kvBlockSize;
+  int64_t limit = mostBlocks, needed = std::min(wanted, mostBlocks);
+  if (!sizes.hasFullLayers())
+    limit = needed = std::min(wanted, mostBlocks / sequences) * sequences;
+  int64_t fits = 1, tooMany = sequences + 1;
+  while (tooMany - fits > 1) {
+    const int64_t middle = fits + (tooMany - fits) / 2;
+    (sizes.bytes(needed, middle) <= bytes ? fits : tooMany) = middle;
+  }
+  return {sizes.fitting(bytes, fits, limit), fits};
 }
 
 Expected<CacheSize> chooseCacheSize(const ArtifactInfo &info,
@@ -131,6 +141,12 @@ Expected<CacheSize> chooseCacheSize(const ArtifactInfo &info,
                   "a KV cache of " + std::to_string(options.kvBlocks) +
                       " blocks or " + std::to_string(options.kvBytes) +
                       " bytes");
+  if (options.sequences < 0 || options.sequences > mostSequences)
+    return Status(StatusCode::InvalidArgument,
+                  "room for " + std::to_string(options.sequences) +
+                      " sequences",
+                  "give a number from 1 to " + std::to_string(mostSequences) +
+                      ", or 0 for as many as fit into memory");
   const PoolSizes sizes(info);
   int64_t sequences = windowSequences(info, options);
   CacheSize size;
@@ -139,12 +155,9 @@ Expected<CacheSize> chooseCacheSize(const ArtifactInfo &info,
   if (size.blocks == 0 && options.kvBytes > 0) {
     const int64_t context =
         size.contextLength ? size.contextLength : info.contextLength;
-    Expected<int64_t> blocks = divideBytes(
-        info, options, sizes, blocksFor(info, context) + options.keepsPrefixes,
-        sequences);
-    if (!blocks)
-      return blocks.takeStatus();
-    size.blocks = *blocks;
+    std::tie(size.blocks, sequences) = divideBytes(
+        info, options.kvBytes, sizes,
+        blocksFor(info, context) + options.keepsPrefixes, sequences);
     if (size.blocks == 0)
       return Status(StatusCode::InvalidArgument,
                     "a KV cache of " + std::to_string(options.kvBytes) +

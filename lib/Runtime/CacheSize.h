@@ -25,7 +25,7 @@ struct CacheSize {
 
 /// Chooses the size by what the options leave open. Fails with OutOfRange if
 /// the context is too long, and with InvalidArgument for wrong sizes, or if the
-/// bytes are too few for a sequence.
+/// bytes are too few for a block.
 Expected<CacheSize> chooseCacheSize(const ArtifactInfo &info,
                                     const ExecutorOptions &options);
 

@@ -56,16 +56,11 @@ struct Executor::State {
 // Creation
 //===----------------------------------------------------------------------===//
 
-/// The pool of the states of layers.
-static Expected<StateGeometry> chooseStates(const ArtifactInfo &info,
-                                            const ExecutorOptions &options) {
-  constexpr int64_t most = 65536, mostByDefault = 64;
-  if (options.sequences < 0 || options.sequences > most)
-    return Status(StatusCode::InvalidArgument,
-                  "room for the states of " +
-                      std::to_string(options.sequences) + " sequences",
-                  "give a number from 1 to " + std::to_string(most) +
-                      ", or 0 for as many as fit into memory");
+/// The pool of the states of layers. chooseCacheSize() has checked the number
+/// of sequences.
+static StateGeometry chooseStates(const ArtifactInfo &info,
+                                  const ExecutorOptions &options) {
+  constexpr int64_t mostByDefault = 64;
   StateGeometry states;
   if (info.stateLayers == 0)
     return states;
@@ -95,10 +90,7 @@ Status Executor::State::prepare(Span<const uint8_t> weightBytes,
   cacheOptions.keepsPrefixes = options.keepsPrefixes;
   cacheOptions.valueDim = info.valuesInKeys;
   cacheOptions.valuesInKeys = info.valuesInKeys > 0;
-  Expected<StateGeometry> states = chooseStates(info, options);
-  if (!states)
-    return states.takeStatus();
-  cacheOptions.states = *states;
+  cacheOptions.states = chooseStates(info, options);
   cache = std::make_unique<PagedKVCache>(
       info.numLayers, info.numKVHeads, info.headDim, info.kvBlockSize,
       size->contextLength, info.kvFormat, cacheOptions);

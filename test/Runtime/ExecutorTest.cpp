@@ -217,11 +217,25 @@ TEST(Executor, DividesTheCacheAmongWindows) {
   EXPECT_EQ(blocks(options), std::pair(context / 2, most));
   options.windowBlocks = {most + 1};
   EXPECT_EQ(blocks(options), std::pair(context / 2, most + 1));
-  // Without other layers, their blocks cost nothing.
+  options.sequences = 65537;
+  EXPECT_EQ(
+      Executor::create(info, handwrittenStep, handwrittenWeightBytes(), options)
+          .status()
+          .code(),
+      StatusCode::InvalidArgument);
+  // Without other layers, their blocks cost next to nothing.
   info.windows = {20, 20};
+  info.headDim = 65536;
   options.windowBlocks = {};
-  options.kvBytes = 2 * 3 * most * blockBytes;
+  options.sequences = 4;
+  const int64_t large = info.kvLayout().blockBytes();
+  options.kvBytes = (2 * 3 * most + 1) * large;
   EXPECT_EQ(blocks(options), std::pair(4 * context, 3 * most));
+  // More memory does not change that.
+  options.sequences = 200;
+  ASSERT_GT(200 * most, context);
+  options.kvBytes = (2 * context + 1) * large;
+  EXPECT_EQ(blocks(options), std::pair(200 * context, context / most * most));
 }
 
 TEST(Executor, ChoosesContextAndPool) {

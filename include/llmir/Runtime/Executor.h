@@ -83,12 +83,15 @@ struct ExecutorOptions {
   /// Blocks for layers with a window, as PagedKVCacheOptions::windowBlocks.
   /// Empty: enough for `sequences` of them (or as many as a step may have) or
   /// for kvBlocks; with kvBytes, fewer if a sequence of contextLength would not
-  /// have room otherwise, but enough for one.
+  /// have room otherwise, but enough for one. If given, they are not part of
+  /// kvBytes.
   std::vector<int64_t> windowBlocks;
-  /// For models with layers that keep a state: the greatest number of
-  /// sequences and, with keepsPrefixes, of kept states together. 0 = as many as
-  /// fit into a quarter of the memory available to the process, from 1 to 64;
-  /// the memory of a sequence is used when it is created.
+  /// Sequences for which layers with a window or a state have room, at most
+  /// 65536. Windows have room for another one with keepsPrefixes, so that a
+  /// kept prefix need not give way; see windowBlocks for 0. Of states, the
+  /// number includes kept ones; 0 = as many as fit into a quarter of the memory
+  /// available to the process, from 1 to 64; the memory of a sequence is used
+  /// when it is created.
   int64_t sequences = 0;
   /// See PagedKVCacheOptions.
   bool keepsPrefixes = false;
