@@ -420,7 +420,8 @@ static Status checkSizes(const ArtifactInfo &info) {
       return outOfRange(name, std::to_string(bytes), "a multiple of 64");
   LLMIR_RETURN_IF_ERROR(
       checkRange("contextLength", info.contextLength, 1, INT32_MAX));
-  LLMIR_RETURN_IF_ERROR(checkRange("numLayers", info.numLayers, 1, 65536));
+  LLMIR_RETURN_IF_ERROR(
+      checkRange("numLayers", info.numLayers, 1, kvMaxLayers));
   LLMIR_RETURN_IF_ERROR(checkRange("numKVHeads", info.numKVHeads, 1, 65536));
   LLMIR_RETURN_IF_ERROR(checkRange("headDim", info.headDim, 1, 65536));
   LLMIR_RETURN_IF_ERROR(
@@ -436,6 +437,11 @@ static Status checkSizes(const ArtifactInfo &info) {
     return outOfRange("windows",
                       std::to_string(info.windows.size()) + " numbers",
                       info.wholeSequences ? "none" : "one for each layer");
+  // More would not be read again.
+  if (info.windows.size() > maxListEntries)
+    return outOfRange("windows",
+                      std::to_string(info.windows.size()) + " numbers",
+                      "at most " + std::to_string(maxListEntries));
   for (int64_t window : info.windows)
     LLMIR_RETURN_IF_ERROR(checkRange("windows", window, 0, INT32_MAX));
   LLMIR_RETURN_IF_ERROR(checkRange("stateLayers", info.stateLayers, 0, 65536));

@@ -13,6 +13,7 @@
 
 #include "ProgramInput.h"
 
+#include "llmir/ABI/KVBlockLayout.h"
 #include "llmir/Dialect/MLLM/MLLM.h"
 #include "llmir/Dialect/MLLM/ProgramAttrs.h"
 
@@ -28,9 +29,6 @@ using mllm::kernel::KernelOpInterface;
 using mllm::kernel::StatePart;
 using mllm::kernel::StepLimits;
 using mllm::kernel::WeightNeed;
-
-/// More than any program has.
-static constexpr int64_t kMaxLayers = 65536;
 
 namespace {
 /// The possible values of the layer register; empty if the op is unreachable.
@@ -405,7 +403,7 @@ LogicalResult StepProgramChecker::checkLayers() {
   before.front() = {0, 0};
   // Values past all layers are invalid for all uses.
   const int64_t past =
-      sharesCache() ? kMaxLayers : std::max(info.numLayers, info.stateLayers);
+      sharesCache() ? kvMaxLayers : std::max(info.numLayers, info.stateLayers);
   std::vector<size_t> work{0};
   auto reach = [&](size_t place, LayerRange layers) {
     if (place < ops.size() && before[place].join(layers))
@@ -461,9 +459,9 @@ LogicalResult StepProgramChecker::checkLayersOf(InstructionOp op,
       return refuse("weight @" + weight.getSymName(), first, end);
   }
   for (KernelOpInterface kernel : kernelsOf(op)) {
-    if (kernel.getCacheGeometry() && !sharesCache() &&
-        layers.last >= info.numLayers)
-      return refuse("the KV cache", 0, info.numLayers);
+    const int64_t cacheLayers = sharesCache() ? kvMaxLayers : info.numLayers;
+    if (kernel.getCacheGeometry() && layers.last >= cacheLayers)
+      return refuse("the KV cache", 0, cacheLayers);
     auto attention =
         dyn_cast<mllm::kernel::PagedAttentionOp>(kernel.getOperation());
     for (int64_t layer = layers.first;

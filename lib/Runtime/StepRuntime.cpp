@@ -208,8 +208,8 @@ static TracedStep sizeOf(const LLMIRStepContext &context) {
 Status StepRuntime::run(LLMIRStepFunction function, LLMIRStepContext &context) {
   context.runtime = &runtimeTable;
   context.state = this;
-  static const int32_t onlyGroup[65536] = {};
-  context.kv_groups = cache ? cache->layerGroups() : onlyGroup;
+  context.kv_groups = cache ? cache->layerGroups()
+                            : mlir::llm::runtime::PagedKVCache::singleGroup();
   if (cache) {
     context.kv_pool = cache->pool();
     // All layers of the code share the only one of such a cache.

@@ -17,6 +17,7 @@ import numpy as np
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "reference"))
 
+import make_encoders  # noqa: E402
 import make_tiny  # noqa: E402
 from checks import Checks, Command, fresh_folder, quick_level, work_parser  # noqa: E402
 from llmref import ops  # noqa: E402
@@ -254,6 +255,14 @@ def check_refusals(bench):
         check("refused in one line: " + name, len(lines) == 1
               and all(word in message for word in words), message[:600])
         check("no file is left: " + name, not os.path.exists(bench.path("refused.llmir")))
+    # All layers of an encoder share one of the cache, which has groups for no more than 65536.
+    config, weights = make_encoders.make("modernbert")
+    make_encoders.write_hf(bench.path("encoder"), config, weights, "mean")
+    bench.llmir("compile", bench.path("encoder"), "-o", bench.path("encoder.llmir"), "--target", bench.level)
+    text = bench.as_mlir("encoder", bench.disassemble(bench.path("encoder.llmir")))
+    shown = bench.assemble("far", text.replace("set_layer 0", "set_layer 70000"), fails=True,
+                           artifact=bench.path("encoder.llmir"))
+    check("refused: a layer past all groups", "runs for layers" in shown, shown)
     other = make_tiny.make("qwen2")
     shown = bench.assemble("other", bench.text, fails=True,
                            artifact=bench.compile("qwen2", *other))

@@ -34,6 +34,9 @@
 
 namespace llmir {
 
+/// Most layers of a cache, and of a program whose layers share one.
+inline constexpr int64_t kvMaxLayers = 65536;
+
 /// The storage format of an element of K or V. F32, F16 and BF16 are rounded to
 /// nearest even; Q8 is a signed byte, where the row of one head and token has
 /// the scale max|x| / 127 (Support/ByteCode.h).

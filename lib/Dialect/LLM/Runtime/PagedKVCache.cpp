@@ -74,7 +74,7 @@ Status PagedKVCache::checkGeometry() const {
     int64_t value;
     int64_t most;
   };
-  const Size sizes[] = {{"numLayers", layers, 65536},
+  const Size sizes[] = {{"numLayers", layers, llmir::kvMaxLayers},
                         {"numHeads", layout.numKVHeads, 65536},
                         {"headDim", layout.headDim, 65536},
                         {"valueDim", layout.valueDim(), 65536},

@@ -82,8 +82,12 @@ Status PagedKVCache::initializeWindows(const PagedKVCacheOptions &options,
 }
 
 const int32_t *PagedKVCache::layerGroups() const {
-  static const int32_t onlyGroup[65536] = {};
-  return groups.empty() ? onlyGroup : groups.data();
+  return groups.empty() ? singleGroup() : groups.data();
+}
+
+const int32_t *PagedKVCache::singleGroup() {
+  static const int32_t zeros[llmir::kvMaxLayers] = {};
+  return zeros;
 }
 
 int64_t PagedKVCache::blocksOfLayer(int64_t layer) const {

@@ -411,9 +411,11 @@ public:
     return static_cast<int64_t>(windowGroups.size()) + 1;
   }
   /// [layer] its group: `kv_groups` of the step context. If there is only one
-  /// group, it has entries for 65536 layers, since those of a program may share
-  /// one of the cache.
+  /// group, it has llmir::kvMaxLayers entries, since those of a program may
+  /// share one of the cache.
   const int32_t *layerGroups() const;
+  /// The same if there is only one group, or no cache: zeros.
+  static const int32_t *singleGroup();
   /// Base of the pool, and bytes from one layer to the next: `kv_pool` and
   /// `kv_layer_stride` of the step context.
   uint8_t *pool() const { return poolBase; }
