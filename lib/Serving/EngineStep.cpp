@@ -81,7 +81,7 @@ void Engine::State::runNextStep() {
     if (!continuation->isRunning)
       sequence.awaits = findAwaited(known, schedulable.size(),
                                     /*computed=*/sequence.computed);
-    schedulable.push_back(sequence);
+    schedulable.push_back(std::move(sequence));
   }
   SchedulerLimits now = limits;
   now.promptTokensBesideDecoding = promptTokensBesideDecoding();
@@ -102,8 +102,9 @@ void Engine::State::runNextStep() {
     finish(at(index), FinishReason::Error, 0,
            Status(StatusCode::ResourceExhausted,
                   "the KV cache of " +
-                      std::to_string(cache.blocks().numBlocks()) +
-                      " blocks has no room for a sequence of " +
+                      std::to_string(cache.blocks().numBlocks()) + " blocks" +
+                      (cache.windows().empty() ? "" : ", or of its windows,") +
+                      " has no room for a sequence of " +
                       std::to_string(at(index).numTokens()) + " tokens",
                   "give the cache more blocks"));
   for (int64_t index : plan.started)

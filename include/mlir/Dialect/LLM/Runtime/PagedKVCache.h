@@ -265,7 +265,8 @@ public:
                                ::llmir::Span<const int32_t> seqIds,
                                ::llmir::Span<int32_t> slots);
 
-  /// Succeeds if reserve() of this list would; changes nothing.
+  /// Fails as reserve() of this list would; changes nothing. Does not count the
+  /// blocks that reserve() gives back first, as releasePassed() does.
   ::llmir::Status checkReserve(::llmir::Span<const KVReservation> list);
 
   /// Creates the sequence `target` with the first `numTokens` tokens of
