@@ -20,12 +20,6 @@ using namespace llmir::fuzz;
 using llmir::test::sampleImage;
 using llmir::test::sampleInfo;
 
-static void checkStatus(const Status &status) {
-  expect(!status.cause().empty() &&
-             status.message().find('\n') == std::string::npos,
-         "a failure is told in one line");
-}
-
 static std::string textOf(const std::vector<uint8_t> &bytes) {
   return std::string(bytes.begin(), bytes.end());
 }

@@ -35,12 +35,6 @@ static void readTensors(const std::vector<CheckpointTensor> &tensors) {
 }
 
 /// Every failure has words, of one line.
-static void checkStatus(const Status &status) {
-  expect(!status.cause().empty() &&
-             status.message().find('\n') == std::string::npos,
-         "a failure is told in one line");
-}
-
 //===----------------------------------------------------------------------===//
 // GGUF
 //===----------------------------------------------------------------------===//

@@ -21,12 +21,6 @@
 using namespace llmir;
 using namespace llmir::fuzz;
 
-static void checkStatus(const Status &status) {
-  expect(!status.cause().empty() &&
-             status.message().find('\n') == std::string::npos,
-         "a failure is told in one line");
-}
-
 /// Tokens are bytes and a few texts.
 static const std::shared_ptr<const TokenVocabulary> &vocabulary() {
   static const auto made = [] {

@@ -28,12 +28,6 @@ using namespace llmir::fuzz;
 using llmir::test::bytesOf;
 using namespace std::string_literals;
 
-static void checkStatus(const Status &status) {
-  expect(!status.cause().empty() &&
-             status.message().find('\n') == std::string::npos,
-         "a failure is told in one line");
-}
-
 /// The part before the next byte 0, or the rest.
 static std::string_view takePart(std::string_view &input) {
   const size_t end = input.find('\0');

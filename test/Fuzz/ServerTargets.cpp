@@ -95,47 +95,44 @@ void RecordedExchange::check() {
          "an error has OpenAI's form");
 }
 
-/// A token for each of some characters; its vocabulary is that of the model.
-static Tokenizer smallTokenizer() {
-  Json vocabulary = Json::object();
-  const std::string characters = "abcdefghijklmnopqrstuvwxyz<>{}/:,._\"";
-  for (size_t i = 0; i < characters.size(); ++i)
-    vocabulary[characters.substr(i, 1)] = i;
-  const Json tokenizer = {
-      {"version", "1.0"},
-      {"added_tokens", Json::array()},
-      {"normalizer", nullptr},
-      {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", false}}},
-      {"post_processor", nullptr},
-      {"decoder", {{"type", "ByteLevel"}}},
-      {"model",
-       {{"type", "BPE"},
-        {"vocab", vocabulary},
-        {"merges", Json::array()},
-        {"unk_token", "_"}}}};
-  auto made = Tokenizer::fromTokenizerJson(tokenizer.dump());
-  expect(made.status().isOk(), "the tokenizer of the target can be read");
-  return std::move(*made);
-}
-
-/// The input's first byte chooses the route.
-static void answerBody(std::string_view input) {
-  static test::HandmadeServer server(smallTokenizer());
-  static const RouteTable routes(server.api.routes());
-  static const std::vector<const HttpRoute *> posts = [] {
-    std::vector<const HttpRoute *> list;
+namespace {
+/// A server of a small model, and its routes that take bodies.
+class BodyServer {
+public:
+  explicit BodyServer(test::HandmadeServer::Kind kind)
+      : server(smallTokenizer(), test::handwrittenStep, kind),
+        routes(server.api.routes()) {
     for (const HttpRoute &route : routes.all())
       if (route.method == "POST")
-        list.push_back(&route);
-    return list;
-  }();
-  if (input.empty())
-    return;
-  const auto choice = static_cast<unsigned char>(input[0]) % posts.size();
-  const auto exchange =
-      std::make_shared<RecordedExchange>(std::string(input.substr(1)));
-  posts[choice]->handler(exchange);
-  exchange->check();
+        posts.push_back(&route);
+  }
+
+  /// The input's first byte chooses the route.
+  void answer(std::string_view input) {
+    if (input.empty())
+      return;
+    const auto choice = static_cast<unsigned char>(input[0]) % posts.size();
+    const auto exchange =
+        std::make_shared<RecordedExchange>(std::string(input.substr(1)));
+    posts[choice]->handler(exchange);
+    exchange->check();
+  }
+
+private:
+  test::HandmadeServer server;
+  RouteTable routes;
+  std::vector<const HttpRoute *> posts;
+};
+} // namespace
+
+static void answerBody(std::string_view input) {
+  static BodyServer server(test::HandmadeServer::Kind::Generates);
+  server.answer(input);
+}
+
+static void answerEmbeddings(std::string_view input) {
+  static BodyServer server(test::HandmadeServer::Kind::Embeds);
+  server.answer(input);
 }
 
 /// Requests for chats and texts whose answers are constrained.
@@ -224,7 +221,8 @@ static void addFields(std::vector<std::string> &seeds) {
     seeds.push_back(std::string(1, '\1') + R"({"messages": )" + messages + "}");
 }
 
-static std::vector<std::string> bodySeeds() {
+/// One for each route.
+static std::vector<std::string> seedsOfRoutes() {
   // In the order of ApiServer::routes().
   const char *const bodies[] = {
       R"({"prompt": ["in the", [1, 2]], "max_tokens": 3, "n": 2, "stop": "q",)"
@@ -255,8 +253,40 @@ static std::vector<std::string> bodySeeds() {
   std::vector<std::string> seeds;
   for (const char *body : bodies)
     seeds.push_back(std::string(1, static_cast<char>(seeds.size())) + body);
+  return seeds;
+}
+
+static std::vector<std::string> bodySeeds() {
+  std::vector<std::string> seeds = seedsOfRoutes();
   addConstrained(seeds);
   addFields(seeds);
+  return seeds;
+}
+
+static std::vector<std::string> embeddingSeeds() {
+  std::vector<std::string> seeds = seedsOfRoutes();
+  const std::string ids = std::string(600, '1'); // Without commas: one id.
+  std::string many = "1";
+  for (int i = 0; i < 300; ++i)
+    many += ",1";
+  for (const std::string &body :
+       {std::string(R"({"input": "a"})"),
+        std::string(
+            R"({"input": ["a", "in the"], "encoding_format": "float"})"),
+        std::string(R"({"input": [1, 2, 3], "dimensions": 50, "user": "u"})"),
+        std::string(R"({"input": [[1, 2], [3]], "model": "handmade"})"),
+        std::string(R"({"input": "a", "encoding_format": "base64"})"),
+        std::string(R"({"input": "a", "encoding_format": "int8"})"),
+        std::string(R"({"input": "a", "dimensions": 7})"),
+        std::string(R"({"input": ""})"), std::string(R"({"input": []})"),
+        std::string(R"({"input": [[]]})"), std::string(R"({"input": [99999]})"),
+        std::string(R"({"input": [-1, 1.5]})"),
+        std::string(R"({"input": ["a", [1]]})"),
+        std::string(R"({"input": "a", "prompt": "b"})"),
+        std::string(R"({"model": "none", "input": "a"})"),
+        "{\"input\": [" + ids + "]}", "{\"input\": [" + many + "]}",
+        "{\"input\": [[" + many + "], [1], [2, 3]]}"})
+    seeds.push_back(std::string(1, '\3') + body);
   return seeds;
 }
 
@@ -396,6 +426,8 @@ static std::vector<std::string> connectionSeeds() {
 std::vector<Target> fuzz::serverTargets() {
   return {{"server-body", "a byte that chooses a route, and a request's body",
            answerBody, bodySeeds},
+          {"server-embeddings", "the same for a model that embeds texts",
+           answerEmbeddings, embeddingSeeds},
           {"server-bytes", "a size of pieces, and what a client sends in them",
            serveBytes, connectionSeeds}};
 }

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "Target.h"
 
+#include "llmir/Support/Status.h"
+
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -17,11 +19,21 @@ namespace llmir::fuzz {
 const std::vector<Target> &targets() {
   static const std::vector<Target> all = [] {
     std::vector<Target> list;
-    for (auto part :
-         {checkpointTargets, folderTargets, tokenizerTargets, textTargets,
-          chatOutputTargets, artifactTargets, constraintTargets, clientTargets,
+    for (auto part : {
+             checkpointTargets,
+             folderTargets,
+             tokenizerTargets,
+             textTargets,
+             chatOutputTargets,
+             artifactTargets,
+             constraintTargets,
+             clientTargets,
+             requestLineTargets,
 #ifdef LLMIR_FUZZ_SERVER
-          serverTargets
+             serverTargets,
+#endif
+#ifdef LLMIR_FUZZ_PROGRAMS
+             programTargets,
 #endif
          })
       for (const Target &target : part())
@@ -43,6 +55,12 @@ void expect(bool condition, const char *words) {
     return;
   std::fprintf(stderr, "finding: not true that %s\n", words);
   std::abort();
+}
+
+void checkStatus(const Status &status) {
+  expect(!status.cause().empty() &&
+             status.message().find('\n') == std::string::npos,
+         "a failure is told in one line");
 }
 
 namespace {

@@ -19,9 +19,13 @@
 #include <string_view>
 #include <vector>
 
-namespace llmir::test {
+namespace llmir {
+class Status;
+class Tokenizer;
+namespace test {
 struct GGUFImage;
 }
+} // namespace llmir
 
 namespace llmir::fuzz {
 
@@ -41,6 +45,9 @@ std::vector<std::string> familyConfigs();
 std::vector<std::string> architectureFiles(const test::GGUFImage &llama);
 std::vector<std::string> templatesOfAllNames();
 std::vector<std::string> tokenizersOfAllStages();
+/// A token for each of some characters; its vocabulary is that of handmade
+/// models.
+Tokenizer smallTokenizer();
 /// The characters that a tokenizer.model replaces.
 std::string smallCharsmap();
 
@@ -53,6 +60,9 @@ std::vector<Target> chatOutputTargets();
 std::vector<Target> constraintTargets();
 std::vector<Target> clientTargets();
 std::vector<Target> serverTargets();
+std::vector<Target> requestLineTargets();
+/// In builds with the compiler.
+std::vector<Target> programTargets();
 
 /// All targets, in the order of the documentation.
 const std::vector<Target> &targets();
@@ -61,6 +71,9 @@ const Target *findTarget(std::string_view name);
 
 /// Aborts with the words unless the condition holds.
 void expect(bool condition, const char *words);
+
+/// A failure is told in one line, which is not empty.
+void checkStatus(const Status &status);
 
 /// The path of a file with these contents, in a directory of this process that
 /// is removed at its end. The next file of this name replaces it.

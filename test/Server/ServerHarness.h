@@ -22,11 +22,14 @@ namespace llmir::test {
 struct HandmadeServer {
   ApiServer api{"test"};
   std::unique_ptr<HttpServer> http; ///< Null in builds without Boost.
-  Engine *engine = nullptr;
+  Engine *engine = nullptr;         ///< Null if the model embeds.
+
+  enum class Kind { Generates, Embeds };
 
   /// Without a tokenizer, prompts and answers are token ids.
   explicit HandmadeServer(std::optional<Tokenizer> tokenizer = std::nullopt,
-                          LLMIRStepFunction step = handwrittenStep) {
+                          LLMIRStepFunction step = handwrittenStep,
+                          Kind kind = Kind::Generates) {
     HttpServerOptions options;
     options.port = 0;
     auto started = HttpServer::start(options, api.routes());
@@ -35,11 +38,15 @@ struct HandmadeServer {
     http = std::move(*started);
     auto model = std::make_unique<ServedModel>();
     model->names = {"handmade"};
-    EngineOptions engineOptions;
-    engineOptions.onStep = api.stepObserver();
-    model->engine =
-        makeEngine(/*kvBlocks=*/40, engineOptions, withoutEnds(), step);
-    engine = model->engine.get();
+    if (kind == Kind::Embeds) {
+      addEmbedder(*model, step);
+    } else {
+      EngineOptions engineOptions;
+      engineOptions.onStep = api.stepObserver();
+      model->engine =
+          makeEngine(/*kvBlocks=*/40, engineOptions, withoutEnds(), step);
+      engine = model->engine.get();
+    }
     if (tokenizer)
       addTexts(*model, std::move(*tokenizer));
     api.serve(std::move(model), *http);
@@ -50,6 +57,16 @@ struct HandmadeServer {
   }
 
 private:
+  /// Its rows are those of the texts' last tokens.
+  static void addEmbedder(ServedModel &model, LLMIRStepFunction step) {
+    ArtifactInfo info = sampleInfo();
+    info.pooling = Pooling::Last;
+    info.embeddingSize = info.vocabSize;
+    model.embeddingExecutor = makeExecutor(info, /*kvBlocks=*/40, step);
+    auto embedder = Embedder::create(*model.embeddingExecutor);
+    EXPECT_TRUE(embedder) << embedder.status().message();
+    model.embedder = *embedder;
+  }
   static void addTexts(ServedModel &model, Tokenizer tokenizer) {
     model.tokenizer = std::move(tokenizer);
     ModelTemplates templates;

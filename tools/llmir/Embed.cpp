@@ -12,12 +12,12 @@
 
 #include "Command.h"
 #include "Console.h"
+#include "EmbedRequest.h"
 #include "JsonLines.h"
 #include "LoadedModel.h"
 #include "ModelResolver.h"
 #include "StandardInput.h"
 
-#include "llmir/Server/RequestReader.h"
 #include "llmir/Serving/Embedder.h"
 #include "llmir/Support/Json.h"
 
@@ -184,25 +184,11 @@ static void noteIfNaN(const Embeddings &embeddings) {
 static Expected<Ids> readRequest(const TextEmbedder &embedder,
                                  const std::string &line,
                                  const std::string &where) {
-  Expected<Json> json = parseJson(line, where);
-  if (!json)
-    return json.takeStatus();
-  Expected<JsonReader> request = JsonReader::of(*json, where);
+  Expected<EmbedRequest> request = parseEmbedRequest(line, where);
   if (!request)
     return request.takeStatus();
-  LLMIR_RETURN_IF_ERROR(request->checkKeys({"text", "ids"}));
-  if (request->has("text") == request->has("ids"))
-    return Status(StatusCode::InvalidArgument,
-                  where + ": the object has " +
-                      (request->has("text") ? "both 'text' and 'ids'"
-                                            : "neither 'text' nor 'ids'"),
-                  "give one of them");
-  if (request->has("ids")) {
-    Expected<Ids> ids = readIds(*request, "ids");
-    return ids ? embedder.check(std::move(*ids), where) : ids.takeStatus();
-  }
-  Expected<std::string> text = request->string("text");
-  return text ? embedder.encode(*text, where) : text.takeStatus();
+  return request->text ? embedder.encode(*request->text, where)
+                       : embedder.check(std::move(request->ids), where);
 }
 
 namespace {
