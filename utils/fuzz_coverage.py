@@ -22,6 +22,7 @@ REQUIRED = 85.0
 # A reader: its targets, and the files whose lines count, as patterns of paths.
 # A pattern after '!' takes files out, which do not read that input.
 READERS = [
+    # GGUFWriter.cpp writes.
     ('GGUF', ['gguf', 'gguf-parts', 'imatrix'], ['lib/Checkpoint/GGUF*.cpp', '!lib/Checkpoint/GGUFWriter.cpp', 'lib/Tokenizer/FromGGUF.cpp',
                         'lib/ChatTemplate/FromGGUF.cpp']),
     ('safetensors and index', ['safetensors', 'safetensors-index'], ['lib/Checkpoint/Safetensors*.cpp']),
@@ -30,9 +31,11 @@ READERS = [
       'lib/Checkpoint/PoolingConfig.cpp', 'lib/Checkpoint/FamilyTraits.cpp']),
     ('quantized weights', ['quantized'], ['lib/Checkpoint/Quantized*.cpp']),
     ('importance matrices', ['imatrix'], ['lib/Convert/ImportanceMatrix.cpp']),
+    # ToGGUF.cpp writes; StreamDecoder.cpp decodes what a model answers, and reads no file.
     ('tokenizer files',
      ['tokenizer-json', 'sentencepiece', 'tiktoken', 'tekken', 'words', 'pairs', 'tokenizer-bytes', 'tokenizer-files', 'gguf'],
      ['lib/Tokenizer/*.cpp', '!lib/Tokenizer/ToGGUF.cpp', '!lib/Tokenizer/StreamDecoder.cpp']),
+    # FromGGUF.cpp counts as a reader of GGUF, Messages.cpp as one of bodies.
     ('chat templates', ['chat-template', 'template-bytes', 'template-files'],
      ['lib/ChatTemplate/*.cpp', '!lib/ChatTemplate/FromGGUF.cpp', '!lib/ChatTemplate/Messages.cpp']),
     ('JSON', ['json', 'tokenizer-json', 'config'], ['lib/Support/Json.cpp', 'lib/ChatTemplate/OrderedJson.cpp']),
@@ -47,11 +50,12 @@ READERS = [
     ('answers of servers', ['event-stream', 'prompts'],
      ['lib/Http/EventStream.cpp', 'lib/LoadGenerator/AnswerReader.cpp']),
     ('requests: HTTP', ['server-bytes'], ['lib/Server/HttpConnection.cpp', 'lib/Server/HttpTarget.cpp']),
-    ('requests: bodies', ['server-body'],
-     # Not Embeddings.cpp: the server of the target generates text. ChatPrompt.cpp and ResponseFormat.cpp read nothing.
+    ('requests: bodies', ['server-body', 'server-embeddings'],
+     # ChatPrompt.cpp and ResponseFormat.cpp read nothing.
      ['lib/Server/RequestReader.cpp', 'lib/Server/RequestBody.cpp', 'lib/Server/ConstraintReader.cpp',
       'lib/Server/ChatCompletions.cpp', 'lib/Server/Completions.cpp', 'lib/Server/Responses.cpp',
-      'lib/Server/GenerateApi.cpp', 'lib/ChatTemplate/Messages.cpp']),
+      'lib/Server/GenerateApi.cpp', 'lib/Server/Embeddings.cpp', 'lib/ChatTemplate/Messages.cpp']),
+    ('requests: lines', ['embed-line', 'batch-line'], ['tools/llmir/EmbedRequest.cpp', 'tools/llmir/BatchRequest.cpp']),
 ]
 
 

@@ -20,6 +20,7 @@
 #include "Target.h"
 
 #include "../Frontend/TinyModel.h"
+#include "../ProgramMutator.h"
 #include "ProgramInput.h"
 
 #include "llmir/Artifact/Artifact.h"
@@ -128,9 +129,12 @@ static void readProgram(std::string_view input) {
     checkStatus(status);
 }
 
+static std::string changeProgram(const std::string &seed, unsigned number) {
+  return test::Mutator(seed, number).mutant();
+}
+
 static std::vector<std::string> programSeeds() {
-  MLIRContext &context = shared.get();
-  (void)context;
+  (void)shared.get();
   return {std::string(baseArtifact().program()),
           printNotation(shared.baseProgram())};
 }
@@ -153,36 +157,39 @@ static void readModule(std::string_view input) {
     checkStatus(status);
 }
 
-/// The modules of the dialects' tests: files of MLIR, split where mlir-opt
-/// splits them.
+/// The valid modules of the dialects' tests, without comments, split where
+/// mlir-opt splits them.
 static std::vector<std::string> moduleSeeds() {
   namespace fs = std::filesystem;
   std::vector<std::string> seeds;
+  auto add = [&](const std::string &piece) {
+    if (piece.size() > 20 && piece.size() < (16u << 10) &&
+        parseModule(shared.get(), piece, "t", "advice"))
+      seeds.push_back(piece);
+  };
+  std::vector<fs::path> paths;
   for (const char *folder : {"/test/Dialect/MLLM", "/test/Dialect/LLM/IR",
-                             "/test/Dialect/LLM/Runtime"}) {
-    std::vector<fs::path> paths;
+                             "/test/Dialect/LLM/Runtime"})
     for (const auto &entry :
          fs::directory_iterator(std::string(LLMIR_SOURCE_DIR) + folder))
       if (entry.path().extension() == ".mlir")
         paths.push_back(entry.path());
-    std::sort(paths.begin(), paths.end());
-    for (const fs::path &path : paths) {
-      std::ifstream stream(path);
-      std::string piece;
-      for (std::string line; std::getline(stream, line);) {
-        if (line.rfind("// -----", 0) == 0) {
-          if (piece.size() > 20 && piece.size() < 2048)
-            seeds.push_back(piece);
-          piece.clear();
-        } else if (line.rfind("//", 0) != 0) {
-          piece += line + "\n";
-        }
+  std::sort(paths.begin(), paths.end());
+  for (const fs::path &path : paths) {
+    std::ifstream stream(path);
+    std::string piece;
+    for (std::string line; std::getline(stream, line);) {
+      const size_t begin = std::min(line.find_first_not_of(' '), line.size());
+      if (line.rfind("// -----", 0) == 0) {
+        add(piece);
+        piece.clear();
+      } else if (line.compare(begin, 2, "//") != 0) {
+        piece += line + "\n";
       }
-      if (piece.size() > 20 && piece.size() < 4096)
-        seeds.push_back(piece);
     }
+    add(piece);
   }
-  expect(seeds.size() > 100, "the dialects have tests");
+  expect(seeds.size() > 50, "the dialects have tests");
   return seeds;
 }
 
@@ -232,22 +239,24 @@ static std::vector<std::string> notationSeeds() {
   MLIRContext &context = shared.get();
   for (const std::string &text : moduleSeeds())
     if (auto module = parseModule(context, text, "t", "advice")) {
-      (void)withDiagnostics(
-          context, StatusCode::InvalidFile, "", "advice", [&] {
-            std::string printed = printNotation(**module);
-            const bool isShort = !printed.empty() && printed.size() < 4096;
-            if (isShort)
-              seeds.push_back(std::move(printed));
-            return success(isShort);
-          });
+      (void)withDiagnostics(context, StatusCode::InvalidFile, "", "advice",
+                            [&] {
+                              std::string printed = printNotation(**module);
+                              const bool isShort = !printed.empty() &&
+                                                   printed.size() < (16u << 10);
+                              if (isShort)
+                                seeds.push_back(std::move(printed));
+                              return success(isShort);
+                            });
     }
   return seeds;
 }
 
 std::vector<Target> fuzz::programTargets() {
-  return {
-      {"program", "a step program that was edited", readProgram, programSeeds},
-      {"module", "a module in MLIR's form", readModule, moduleSeeds},
-      {"mllm-text", "a module in the mllm text format", readNotation,
-       notationSeeds}};
+  return {{"program", "a step program that was edited", readProgram,
+           programSeeds, changeProgram},
+          {"module", "a module in MLIR's form", readModule, moduleSeeds,
+           changeProgram},
+          {"mllm-text", "a module in the mllm text format", readNotation,
+           notationSeeds, changeProgram}};
 }

@@ -100,9 +100,13 @@ static void replay(const Target &target, int damaged) {
   }
   for (int i = 0; i < damaged; ++i) {
     const std::string &seed = seeds[static_cast<size_t>(i) % seeds.size()];
-    const std::string input = random() % 2
-                                  ? exchangeWords(seed, words, random)
-                                  : test::mutate(seed, seed.size(), random);
+    std::string input;
+    if (random() % 2 == 0)
+      input = test::mutate(seed, seed.size(), random);
+    else if (target.change)
+      input = target.change(seed, static_cast<unsigned>(random()));
+    else
+      input = exchangeWords(seed, words, random);
     slowest = std::max(slowest, run(target, input));
   }
   std::printf("%s: %zu seeds, %d damaged, at most %.3f s\n", target.name,

@@ -38,6 +38,9 @@ struct Target {
   void (*run)(std::string_view input);
   /// Valid inputs, of a few KB at most.
   std::vector<std::string> (*seeds)();
+  /// A seed after a change that suits its form, by a random number; null: words
+  /// are exchanged.
+  std::string (*change)(const std::string &seed, unsigned number) = nullptr;
 };
 
 /// Seeds that are made from lists of names.

@@ -11,7 +11,9 @@
 #include "../Tokenizer/Protobuf.h"
 #include "../Tokenizer/TestSupport.h"
 
-#include "llmir/Tokenizer/StreamDecoder.h"
+#include "llmir/Tokenizer/Tokenizer.h"
+
+#include <algorithm>
 
 using namespace llmir;
 using namespace llmir::fuzz;
