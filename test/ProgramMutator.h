@@ -144,6 +144,8 @@ private:
     if (pick(2) == 0) { // One of its sizes.
       changed = old;
       std::vector<Token> sizes = tokensOf(changed);
+      if (sizes.size() < 2)
+        return;
       const Token token =
           sizes[1 + static_cast<size_t>(pick(2)) % (sizes.size() - 1)];
       const std::string size =
@@ -270,6 +272,8 @@ private:
       else if (line == "    }")
         inside = false;
     }
+    if (lines.empty())
+      return;
     const std::string head = text.substr(0, start());
     auto at = [&] { return static_cast<size_t>(pick(lines.size())); };
     size_t one = at(), other = at();

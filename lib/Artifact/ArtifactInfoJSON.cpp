@@ -437,14 +437,15 @@ static Status checkSizes(const ArtifactInfo &info) {
     return outOfRange("windows",
                       std::to_string(info.windows.size()) + " numbers",
                       info.wholeSequences ? "none" : "one for each layer");
-  // More would not be read again.
+  // The reader rejects longer lists.
   if (info.windows.size() > maxListEntries)
     return outOfRange("windows",
                       std::to_string(info.windows.size()) + " numbers",
                       "at most " + std::to_string(maxListEntries));
   for (int64_t window : info.windows)
     LLMIR_RETURN_IF_ERROR(checkRange("windows", window, 0, INT32_MAX));
-  LLMIR_RETURN_IF_ERROR(checkRange("stateLayers", info.stateLayers, 0, 65536));
+  LLMIR_RETURN_IF_ERROR(
+      checkRange("stateLayers", info.stateLayers, 0, kvMaxLayers));
   LLMIR_RETURN_IF_ERROR(checkRange(
       "stateRecordBytes", info.stateRecordBytes, info.stateLayers > 0 ? 64 : 0,
       info.stateLayers > 0 ? int64_t(1) << 34 : 0));

@@ -110,22 +110,26 @@ using BlocksAndSequences = std::pair<int64_t, int64_t>;
 
 /// Divides bytes among the groups of layers: windows for all sequences, or for
 /// fewer if the others would then not have `wanted` blocks. Without full layers
-/// all sequences have as many, since these blocks hold nothing.
+/// each of these sequences has as many, since such blocks hold nothing.
 static BlocksAndSequences divideBytes(const ArtifactInfo &info, int64_t bytes,
                                       const PoolSizes &sizes, int64_t wanted,
                                       int64_t sequences) {
   if (!sizes.hasWindows())
     return {bytes / sizes.bytesOfBlock(), sequences};
   const int64_t mostBlocks = INT32_MAX / info.kvBlockSize;
-  int64_t limit = mostBlocks, needed = std::min(wanted, mostBlocks);
-  if (!sizes.hasFullLayers())
-    limit = needed = std::min(wanted, mostBlocks / sequences) * sequences;
+  auto neededFor = [&](int64_t count) {
+    if (sizes.hasFullLayers())
+      return std::min(wanted, mostBlocks);
+    return wanted > mostBlocks / count ? mostBlocks : wanted * count;
+  };
   int64_t fits = 1, tooMany = sequences + 1;
   while (tooMany - fits > 1) {
     const int64_t middle = fits + (tooMany - fits) / 2;
-    (sizes.bytes(needed, middle) <= bytes ? fits : tooMany) = middle;
+    (sizes.bytes(neededFor(middle), middle) <= bytes ? fits : tooMany) = middle;
   }
-  return {sizes.fitting(bytes, fits, limit), fits};
+  return {sizes.fitting(bytes, fits,
+                        sizes.hasFullLayers() ? mostBlocks : neededFor(fits)),
+          fits};
 }
 
 Expected<CacheSize> chooseCacheSize(const ArtifactInfo &info,

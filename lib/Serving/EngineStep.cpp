@@ -99,14 +99,16 @@ void Engine::State::runNextStep() {
     ++counts.preemptions;
   }
   for (int64_t index : plan.tooLarge)
-    finish(at(index), FinishReason::Error, 0,
-           Status(StatusCode::ResourceExhausted,
-                  "the KV cache of " +
-                      std::to_string(cache.blocks().numBlocks()) + " blocks" +
-                      (cache.windows().empty() ? "" : ", or of its windows,") +
-                      " has no room for a sequence of " +
-                      std::to_string(at(index).numTokens()) + " tokens",
-                  "give the cache more blocks"));
+    finish(
+        at(index), FinishReason::Error, 0,
+        Status(StatusCode::ResourceExhausted,
+               "the KV cache of " + std::to_string(cache.blocks().numBlocks()) +
+                   " blocks" +
+                   (cache.windows().empty() ? "" : ", or one of its windows,") +
+                   " has no room for a sequence of " +
+                   std::to_string(at(index).numTokens()) + " tokens",
+               cache.windows().empty() ? "give the cache more blocks"
+                                       : "give the cache more memory"));
   for (int64_t index : plan.started)
     if (canStartAsPlanned(schedulable[static_cast<size_t>(index)],
                           at(index).schedulable(cache)))

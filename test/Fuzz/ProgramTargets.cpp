@@ -37,6 +37,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
 using namespace llmir;
@@ -76,17 +77,23 @@ const Artifact &baseArtifact() {
 class SharedContext {
 public:
   MLIRContext &get() {
-    if (!context || ++uses % 2000 == 0) {
-      base = {};
+    if (!context)
       context = createCompilerContext();
-    }
     return *context;
+  }
+  /// For an input. References to an earlier context may be invalid afterwards.
+  MLIRContext &renew() {
+    if (++uses % 2000 == 0) {
+      base = {};
+      context = nullptr;
+    }
+    return get();
   }
   /// The program of the artifact, in that context.
   ModuleOp baseProgram() {
     if (!base) {
       auto parsed =
-          parseProgram(*context, baseArtifact().program(), "model.llmir");
+          parseProgram(get(), baseArtifact().program(), "model.llmir");
       expect(parsed.status().isOk(), "the program itself is valid");
       base = std::move(*parsed);
     }
@@ -101,12 +108,14 @@ private:
 
 SharedContext shared;
 
-/// The text of a module, which is read back as the same.
-std::string printNotation(ModuleOp module) {
+/// A module in the mllm text format; none if it has something that the format
+/// cannot express.
+std::optional<std::string> printNotation(ModuleOp module) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  return succeeded(llmir::mllm::printText(module, stream)) ? text
-                                                           : std::string();
+  if (failed(llmir::mllm::printText(module, stream)))
+    return std::nullopt;
+  return text;
 }
 
 } // namespace
@@ -116,7 +125,7 @@ std::string printNotation(ModuleOp module) {
 //===----------------------------------------------------------------------===//
 
 static void readProgram(std::string_view input) {
-  MLIRContext &context = shared.get();
+  MLIRContext &context = shared.renew();
   auto program = parseProgram(context, input, "program.txt");
   if (!program)
     return checkStatus(program.status());
@@ -134,9 +143,9 @@ static std::string changeProgram(const std::string &seed, unsigned number) {
 }
 
 static std::vector<std::string> programSeeds() {
-  (void)shared.get();
-  return {std::string(baseArtifact().program()),
-          printNotation(shared.baseProgram())};
+  const auto printed = printNotation(shared.baseProgram());
+  expect(printed.has_value(), "the program can be written");
+  return {std::string(baseArtifact().program()), *printed};
 }
 
 //===----------------------------------------------------------------------===//
@@ -144,7 +153,7 @@ static std::vector<std::string> programSeeds() {
 //===----------------------------------------------------------------------===//
 
 static void readModule(std::string_view input) {
-  MLIRContext &context = shared.get();
+  MLIRContext &context = shared.renew();
   auto module = parseModule(context, input, "module.mlir", "advice");
   if (!module)
     return checkStatus(module.status());
@@ -168,8 +177,7 @@ static std::vector<std::string> moduleSeeds() {
       seeds.push_back(piece);
   };
   std::vector<fs::path> paths;
-  for (const char *folder : {"/test/Dialect/MLLM", "/test/Dialect/LLM/IR",
-                             "/test/Dialect/LLM/Runtime"})
+  for (const char *folder : {"/test/Dialect/MLLM", "/test/Dialect/LLM/IR"})
     for (const auto &entry :
          fs::directory_iterator(std::string(LLMIR_SOURCE_DIR) + folder))
       if (entry.path().extension() == ".mlir")
@@ -198,7 +206,7 @@ static std::vector<std::string> moduleSeeds() {
 //===----------------------------------------------------------------------===//
 
 static void readNotation(std::string_view input) {
-  MLIRContext &context = shared.get();
+  MLIRContext &context = shared.renew();
   const std::string owned(input);
   OwningOpRef<ModuleOp> module, again;
   const Status status =
@@ -212,8 +220,9 @@ static void readNotation(std::string_view input) {
   expect(succeeded(verify(*module)), "what was read is valid");
   const Status reread =
       withDiagnostics(context, StatusCode::InvalidFile, "", "advice", [&] {
-        const std::string text = printNotation(*module);
-        again = llmir::mllm::parseText(text, "t", context);
+        const auto text = printNotation(*module);
+        expect(text.has_value(), "what was read can be written");
+        again = llmir::mllm::parseText(*text, "t", context);
         expect(!again || printNotation(*again) == text,
                "what was written is read as it was");
         return success(static_cast<bool>(again));
@@ -239,15 +248,14 @@ static std::vector<std::string> notationSeeds() {
   MLIRContext &context = shared.get();
   for (const std::string &text : moduleSeeds())
     if (auto module = parseModule(context, text, "t", "advice")) {
-      (void)withDiagnostics(context, StatusCode::InvalidFile, "", "advice",
-                            [&] {
-                              std::string printed = printNotation(**module);
-                              const bool isShort = !printed.empty() &&
-                                                   printed.size() < (16u << 10);
-                              if (isShort)
-                                seeds.push_back(std::move(printed));
-                              return success(isShort);
-                            });
+      (void)withDiagnostics(
+          context, StatusCode::InvalidFile, "", "advice", [&] {
+            const auto printed = printNotation(**module);
+            const bool isShort = printed && printed->size() < (16u << 10);
+            if (isShort)
+              seeds.push_back(*printed);
+            return success(isShort);
+          });
     }
   return seeds;
 }

@@ -223,19 +223,20 @@ TEST(Executor, DividesTheCacheAmongWindows) {
           .status()
           .code(),
       StatusCode::InvalidArgument);
-  // Without other layers, their blocks cost next to nothing.
+  // Without other layers, their blocks cost about 128 bytes.
   info.windows = {20, 20};
-  info.headDim = 65536;
   options.windowBlocks = {};
-  options.sequences = 4;
-  const int64_t large = info.kvLayout().blockBytes();
-  options.kvBytes = (2 * 3 * most + 1) * large;
-  EXPECT_EQ(blocks(options), std::pair(4 * context, 3 * most));
-  // More memory does not change that.
   options.sequences = 200;
   ASSERT_GT(200 * most, context);
+  options.kvBytes = 10 * (2 * most * blockBytes + 128 * context);
+  EXPECT_EQ(blocks(options), std::pair(10 * context, 10 * most));
+  info.headDim = 65536;
+  const int64_t large = info.kvLayout().blockBytes();
+  options.kvBytes = (2 * 3 * most + 1) * large;
+  EXPECT_EQ(blocks(options), std::pair(3 * context, 3 * most));
   options.kvBytes = (2 * context + 1) * large;
-  EXPECT_EQ(blocks(options), std::pair(200 * context, context / most * most));
+  const int64_t sequences = context / most;
+  EXPECT_EQ(blocks(options), std::pair(sequences * context, sequences * most));
 }
 
 TEST(Executor, ChoosesContextAndPool) {

@@ -34,7 +34,7 @@
 
 namespace llmir {
 
-/// Most layers of a cache, and of a program whose layers share one.
+/// Limit of the layers of a cache, and of a program whose layers share one.
 inline constexpr int64_t kvMaxLayers = 65536;
 
 /// The storage format of an element of K or V. F32, F16 and BF16 are rounded to

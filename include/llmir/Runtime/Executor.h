@@ -83,8 +83,8 @@ struct ExecutorOptions {
   /// Blocks for layers with a window, as PagedKVCacheOptions::windowBlocks.
   /// Empty: enough for `sequences` of them (or as many as a step may have) or
   /// for kvBlocks; with kvBytes, fewer if a sequence of contextLength would not
-  /// have room otherwise, but enough for one. If given, they are not part of
-  /// kvBytes.
+  /// have room otherwise, or all of them without full layers, but enough for
+  /// one. If given, kvBytes is divided as if they were not.
   std::vector<int64_t> windowBlocks;
   /// Sequences for which layers with a window or a state have room, at most
   /// 65536. Windows have room for another one with keepsPrefixes, so that a

@@ -415,7 +415,7 @@ public:
   /// group, it has llmir::kvMaxLayers entries, since those of a program may
   /// share one of the cache.
   const int32_t *layerGroups() const;
-  /// The same if there is only one group, or no cache: zeros.
+  /// kvMaxLayers zeros: the groups if there is only one, or no cache.
   static const int32_t *singleGroup();
   /// Base of the pool, and bytes from one layer to the next: `kv_pool` and
   /// `kv_layer_stride` of the step context.
