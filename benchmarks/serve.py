@@ -129,14 +129,13 @@ MEASURES = {"throughput": measure_throughput, "prefix": measure_prefix, "arrival
 
 
 def prepare_model(options):
-    """-> (the GGUF file, the artifact), created if they do not exist."""
+    """-> (the GGUF file, created if it does not exist, and the artifact, compiled by the build that is measured)."""
     model = os.path.join(options.work, "%s-%s.gguf" % (options.shape, options.type))
     artifact = model[:-len(".gguf")] + ".llmir"
     if not os.path.exists(model):
         output_of([sys.executable, os.path.join(HERE, "make_model.py"), "--shape", options.shape, "--type", options.type,
                    "--out", model])
-    if not os.path.exists(artifact):
-        Llmir(options.compiler or options.llmir, options.level).compile(model, artifact, None, None)
+    Llmir(options.compiler or options.llmir, options.level).compile(model, artifact, None, None)
     return model, artifact
 
 
