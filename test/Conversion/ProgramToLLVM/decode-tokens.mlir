@@ -11,7 +11,7 @@ llvm.func @k(%ctx: !llvm.ptr, %worker: i64, %workers: i64, %layer: i64, %x: !llv
 // CHECK: llvm.func @llmir_step(%[[CTX:.*]]: !llvm.ptr, %[[WORKER:.*]]: i64, %[[WORKERS:.*]]: i64) {
 // CHECK: %[[ARENA_AT:.*]] = llvm.getelementptr %[[CTX]][1]
 // CHECK: %[[ARENA:.*]] = llvm.load %[[ARENA_AT]]
-// CHECK: %[[TOKENS_AT:.*]] = llvm.getelementptr %[[CTX]][5]
+// CHECK: %[[TOKENS_AT:.*]] = llvm.getelementptr %[[CTX]][6]
 // CHECK: %[[TOKENS:.*]] = llvm.load %[[TOKENS_AT]]
 // CHECK: %[[LIMIT:.*]] = llvm.mlir.constant(4 : i64)
 // CHECK: %[[FEW:.*]] = llvm.icmp "sle" %[[TOKENS]], %[[LIMIT]]

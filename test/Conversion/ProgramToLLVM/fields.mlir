@@ -8,11 +8,11 @@ llvm.func @k(%ctx: !llvm.ptr, %worker: i64, %workers: i64, %layer: i64, %x: !llv
 }
 
 // CHECK: llvm.func @llmir_step(%[[CTX:.*]]: !llvm.ptr, %[[WORKER:.*]]: i64, %[[WORKERS:.*]]: i64) {
-// CHECK: %[[WORDS:.*]] = llvm.mlir.constant(24 : i64)
+// CHECK: %[[WORDS:.*]] = llvm.mlir.constant(25 : i64)
 // CHECK: %[[COPY:.*]] = llvm.alloca %[[WORDS]] x i64 {alignment = 8 : i64}
 // CHECK: llvm.getelementptr %[[CTX]][0]
 // CHECK: llvm.getelementptr %[[COPY]][0]
-// CHECK: llvm.getelementptr %[[CTX]][23]
+// CHECK: llvm.getelementptr %[[CTX]][24]
 // CHECK: llvm.getelementptr %[[COPY]][23]
 // CHECK: %[[X:.*]] = llvm.getelementptr %{{.*}}[%{{.*}}] : (!llvm.ptr, i64) -> !llvm.ptr, i8
 mllm.program.fragment @llmir_step code {
@@ -44,7 +44,7 @@ mllm.program.fragment @llmir_step code {
   // CHECK: llvm.br ^[[AFTER]]
   // CHECK: ^[[AFTER]]:
   mllm.program.runtime_call free_kv (%x) [3 : i64] : memref<1x16xi32>
-  // CHECK: %[[OLD_AT:.*]] = llvm.getelementptr %[[CTX]][5]
+  // CHECK: %[[OLD_AT:.*]] = llvm.getelementptr %[[CTX]][6]
   // CHECK: %[[OLD:.*]] = llvm.load %[[OLD_AT]]
   // CHECK: %[[NEW_AT:.*]] = llvm.getelementptr %[[COPY]][5]
   // CHECK: llvm.store %[[OLD]], %[[NEW_AT]]

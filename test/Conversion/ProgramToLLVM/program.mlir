@@ -28,14 +28,14 @@ mllm.program.fragment @llmir_step code {
   // CHECK: %[[ARENA:.*]] = llvm.load %[[ARENA_AT]]
   // CHECK: %[[WEIGHTS_AT:.*]] = llvm.getelementptr %[[CTX]][2]
   // CHECK: %[[WEIGHTS:.*]] = llvm.load %[[WEIGHTS_AT]]
-  // CHECK: %[[TRACE_AT:.*]] = llvm.getelementptr %[[CTX]][23]
+  // CHECK: %[[TRACE_AT:.*]] = llvm.getelementptr %[[CTX]][24]
   // CHECK: %[[TRACE:.*]] = llvm.load %[[TRACE_AT]]
   // CHECK: %[[NULL:.*]] = llvm.mlir.zero
   // CHECK: %[[TRACED:.*]] = llvm.icmp "ne" %[[TRACE]], %[[NULL]]
   // CHECK: %[[C512:.*]] = llvm.mlir.constant(512 : i64)
   // CHECK: %[[X:.*]] = llvm.getelementptr %[[ARENA]][%[[C512]]] : (!llvm.ptr, i64) -> !llvm.ptr, i8
   %x = mllm.program.buffer offset 512 : memref<8x16xf32>
-  // CHECK: %[[LOGITS_AT:.*]] = llvm.getelementptr %[[CTX]][21]
+  // CHECK: %[[LOGITS_AT:.*]] = llvm.getelementptr %[[CTX]][22]
   // CHECK: %[[LOGITS:.*]] = llvm.load %[[LOGITS_AT]]
   %l = mllm.program.logits : memref<8x16xf32>
   mllm.program.entry_point
