@@ -13,7 +13,7 @@ llvm.func @k(%ctx: !llvm.ptr, %worker: i64, %workers: i64, %layer: i64, %x: !llv
 // CHECK: llvm.getelementptr %[[CTX]][0]
 // CHECK: llvm.getelementptr %[[COPY]][0]
 // CHECK: llvm.getelementptr %[[CTX]][24]
-// CHECK: llvm.getelementptr %[[COPY]][23]
+// CHECK: llvm.getelementptr %[[COPY]][24]
 // CHECK: %[[X:.*]] = llvm.getelementptr %{{.*}}[%{{.*}}] : (!llvm.ptr, i64) -> !llvm.ptr, i8
 mllm.program.fragment @llmir_step code {
   %x = mllm.program.buffer offset 512 : memref<1x16xi32>
@@ -21,10 +21,10 @@ mllm.program.fragment @llmir_step code {
   mllm.program.input "arg0" (%x) columns 3 : memref<1x16xi32>
   mllm.program.entry_point
   // CHECK: %[[SEVEN:.*]] = llvm.mlir.constant(7 : i64)
-  // CHECK-NEXT: %[[TOKENS:.*]] = llvm.getelementptr %[[COPY]][5]
+  // CHECK-NEXT: %[[TOKENS:.*]] = llvm.getelementptr %[[COPY]][6]
   // CHECK: llvm.store %[[SEVEN]], %[[TOKENS]]
   mllm.program.set_field num_tokens to 7
-  // CHECK: %[[IDS:.*]] = llvm.getelementptr %[[COPY]][8]
+  // CHECK: %[[IDS:.*]] = llvm.getelementptr %[[COPY]][9]
   // CHECK: llvm.store %[[X]], %[[IDS]]
   mllm.program.set_field token_ids at %x : memref<1x16xi32>
   // CHECK: llvm.call @k(%[[COPY]], %[[WORKER]], %[[WORKERS]], %{{.*}}, %[[X]])
@@ -46,7 +46,7 @@ mllm.program.fragment @llmir_step code {
   mllm.program.runtime_call free_kv (%x) [3 : i64] : memref<1x16xi32>
   // CHECK: %[[OLD_AT:.*]] = llvm.getelementptr %[[CTX]][6]
   // CHECK: %[[OLD:.*]] = llvm.load %[[OLD_AT]]
-  // CHECK: %[[NEW_AT:.*]] = llvm.getelementptr %[[COPY]][5]
+  // CHECK: %[[NEW_AT:.*]] = llvm.getelementptr %[[COPY]][6]
   // CHECK: llvm.store %[[OLD]], %[[NEW_AT]]
   mllm.program.set_field num_tokens restored
   mllm.program.output "result0" (%x) columns 3 : memref<1x16xi32>
