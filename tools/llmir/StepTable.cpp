@@ -92,7 +92,6 @@ public:
 private:
   void add(SequenceId sequence, int64_t count, bool wantsLogits);
   Status runStep();
-  Status feed(SequenceId id);
 
   Executor &executor;
   const int64_t sequences, depth;
@@ -128,20 +127,14 @@ Status StepMeter::runStep() {
   return logits ? Status::ok() : logits.takeStatus();
 }
 
-/// Gives an empty sequence `depth` tokens.
-Status StepMeter::feed(SequenceId id) {
-  for (int64_t done = 0; done < depth; done += executor.tokenBudget()) {
-    add(id, std::min(executor.tokenBudget(), depth - done), false);
-    LLMIR_RETURN_IF_ERROR(runStep());
-  }
-  return Status::ok();
-}
-
 /// Sequence number `sequences` is that of the prompt.
 Status StepMeter::prepare() {
   for (SequenceId id = 0; id <= sequences; ++id) {
     LLMIR_RETURN_IF_ERROR(executor.cache().createSequence(id));
-    LLMIR_RETURN_IF_ERROR(feed(id));
+    for (int64_t done = 0; done < depth; done += executor.tokenBudget()) {
+      add(id, std::min(executor.tokenBudget(), depth - done), false);
+      LLMIR_RETURN_IF_ERROR(runStep());
+    }
   }
   return Status::ok();
 }
@@ -155,15 +148,8 @@ Expected<double> StepMeter::measure(int64_t prompt, int64_t decoding) {
   const Stopwatch watch;
   LLMIR_RETURN_IF_ERROR(runStep());
   const double time = watch.milliseconds();
-  for (SequenceId id = 0; id <= sequences; ++id) {
-    Status cut = executor.cache().truncate(id, depth);
-    if (cut.code() == StatusCode::Unsupported) { // Has passed its windows.
-      cut = executor.cache().truncate(id, 0);
-      if (cut)
-        cut = feed(id);
-    }
-    LLMIR_RETURN_IF_ERROR(cut);
-  }
+  for (SequenceId id = 0; id <= sequences; ++id)
+    LLMIR_RETURN_IF_ERROR(executor.cache().truncate(id, depth));
   return time;
 }
 
