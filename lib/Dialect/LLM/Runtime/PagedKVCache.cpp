@@ -116,10 +116,9 @@ Status PagedKVCache::initialize(const PagedKVCacheOptions &options) {
                   "KV cache: numBlocks is " + std::to_string(numBlocks),
                   "give a number from 1 to " + std::to_string(mostBlocks));
   LLMIR_RETURN_IF_ERROR(initializeWindows(options, numBlocks));
-  mainBlocks = numBlocks;
-  LLMIR_RETURN_IF_ERROR(mapPool(numBlocks, lazy, options.guardPages));
-  LLMIR_RETURN_IF_ERROR(statePool.allocate(options.states, options.guardPages));
   manager = BlockManager(numBlocks);
+  LLMIR_RETURN_IF_ERROR(mapPool(lazy, options.guardPages));
+  LLMIR_RETURN_IF_ERROR(statePool.allocate(options.states, options.guardPages));
   touched.assign(static_cast<size_t>(numBlocks), 0);
   planned.assign(static_cast<size_t>(numBlocks), 0);
   plannedBlocks.reserve(static_cast<size_t>(numBlocks));
@@ -204,7 +203,8 @@ static Status cannotGoBack(SequenceId sequence, int64_t length,
 }
 
 /// Blocks that a sequence has passed are not kept.
-static Status hasPassed(SequenceId sequence, int64_t length, int64_t wanted) {
+static Status cannotGoBackInWindows(SequenceId sequence, int64_t length,
+                                    int64_t wanted) {
   return Status(StatusCode::Unsupported,
                 quoted(sequence) + " has " + std::to_string(length) +
                     " tokens, and layers that keep only a window cannot go "
@@ -214,7 +214,8 @@ static Status hasPassed(SequenceId sequence, int64_t length, int64_t wanted) {
                 "compute the others again");
 }
 
-bool PagedKVCache::hasWindows(const Sequence &sequence, int64_t length) const {
+bool PagedKVCache::holdsWindowsAt(const Sequence &sequence,
+                                  int64_t length) const {
   for (size_t w = 0; w < windowGroups.size(); ++w)
     if (windowGroups[w].firstNeeded(length) < sequence.firstKept[w])
       return length == 0;
@@ -292,8 +293,8 @@ Status PagedKVCache::fork(SequenceId source, SequenceId target,
   if (!statePool.isEmpty() && numTokens != 0 &&
       numTokens != getSequenceLength(source))
     return cannotGoBack(source, getSequenceLength(source), numTokens);
-  if (!hasWindows(*find(source), numTokens))
-    return hasPassed(source, getSequenceLength(source), numTokens);
+  if (!holdsWindowsAt(*find(source), numTokens))
+    return cannotGoBackInWindows(source, getSequenceLength(source), numTokens);
   LLMIR_RETURN_IF_ERROR(checkStateRoom(1));
   Sequence &copy = addSequence(target); // May rehash the table of sequences.
   const Sequence &origin = *find(source);
@@ -369,8 +370,8 @@ Status PagedKVCache::truncate(SequenceId sequence, int64_t length) {
     return Status::ok();
   if (!statePool.isEmpty() && length != 0)
     return cannotGoBack(sequence, found->length, length);
-  if (!hasWindows(*found, length))
-    return hasPassed(sequence, found->length, length);
+  if (!holdsWindowsAt(*found, length))
+    return cannotGoBackInWindows(sequence, found->length, length);
   statePool.clear(found->stateSlot);
   found->length = length;
   found->evenLayers = true;

@@ -447,6 +447,8 @@ Status PagedKVCache::lookupKV(int64_t layer, const int32_t *blockIndices,
 Status PagedKVCache::fillBlockTable(const int32_t *seqIds, int64_t batchSize,
                                     int32_t *table, int32_t *seqLens) const {
   LLMIR_RETURN_IF_ERROR(constructed);
+  if (!windowGroups.empty())
+    return checkByValue();
   LLMIR_RETURN_IF_ERROR(checkBatch(batchSize, 0));
   if (batchSize > 0 && (!seqIds || !table))
     return nullPointer(!seqIds ? "seqIds" : "table");

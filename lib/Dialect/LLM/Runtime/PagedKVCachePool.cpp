@@ -90,12 +90,6 @@ const int32_t *PagedKVCache::singleGroup() {
   return zeros;
 }
 
-int64_t PagedKVCache::blocksOfLayer(int64_t layer) const {
-  const int32_t group = groups.empty() ? 0 : groups[static_cast<size_t>(layer)];
-  return group == 0 ? mainBlocks
-                    : windowGroups[static_cast<size_t>(group) - 1].numBlocks();
-}
-
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
@@ -104,11 +98,11 @@ int64_t PagedKVCache::blocksOfLayer(int64_t layer) const {
 /// pages, the end of each such layer (rounded down to 64 bytes) is followed by
 /// an unreadable page. With windows, the rest of smaller layers is unreadable,
 /// and takes no memory.
-Status PagedKVCache::mapPool(int64_t numBlocks, bool lazy, bool guardPages) {
+Status PagedKVCache::mapPool(bool lazy, bool guardPages) {
   const int64_t page = sysconf(_SC_PAGESIZE);
   const int64_t mostBytes = int64_t(1) << 46; // Half of an address space.
   const bool hasGaps = guardPages || !groups.empty();
-  int64_t most = groups.empty() ? numBlocks : 0, layerBytes, total;
+  int64_t most = groups.empty() ? manager.numBlocks() : 0, layerBytes, total;
   for (int64_t layer = 0; !groups.empty() && layer < layers; ++layer)
     most = std::max(most, blocksOfLayer(layer));
   bool tooMuch =
@@ -131,7 +125,7 @@ Status PagedKVCache::mapPool(int64_t numBlocks, bool lazy, bool guardPages) {
   if (tooMuch)
     return Status(StatusCode::ResourceExhausted,
                   "KV cache: cannot allocate memory for " +
-                      std::to_string(numBlocks) + " blocks of " +
+                      std::to_string(manager.numBlocks()) + " blocks of " +
                       std::to_string(layout.blockBytes()) + " bytes in " +
                       std::to_string(layers) + " layers",
                   "use a shorter context or fewer blocks");
@@ -186,14 +180,10 @@ int32_t PagedKVCache::takeZeroedBlock() {
   const int32_t block = takeBlock();
   uint8_t &wasUsed = touched[static_cast<size_t>(block)];
   for (int64_t layer = 0; layer < layers; ++layer) {
-    const int32_t own = blockIn(layer, block);
-    const int32_t group =
-        groups.empty() ? 0 : groups[static_cast<size_t>(layer)];
+    const WindowBlocks *window = windowOf(layer);
     // Untouched pages are already zero.
-    if (group == 0
-            ? wasUsed
-            : windowGroups[static_cast<size_t>(group) - 1].wasUsedBefore(block))
-      std::memset(blockAddress(layer, own), 0,
+    if (window ? window->wasUsedBefore(block) : wasUsed)
+      std::memset(blockAddress(layer, blockIn(layer, block)), 0,
                   static_cast<size_t>(layout.blockBytes()));
   }
   wasUsed = 1;

@@ -122,18 +122,7 @@ Status PagedKVCache::share(SequenceId id, Span<const int32_t> tokens,
       // cannot replace a block.
       if (manager.refCount(block) > 1)
         return Status::ok();
-      addOwner(known);
-      forWindows(*sequence, static_cast<size_t>(i), [&](WindowBlocks &window) {
-        if (!window.has(known)) { // It was needed for something else.
-          window.move(block, known);
-          window.share(known);
-        } else {
-          window.hold(known);
-          window.release(block);
-        }
-      });
-      removeOwner(block);
-      block = known;
+      replaceBlock(*sequence, static_cast<size_t>(i), known);
     }
     parent = block;
   }
@@ -146,9 +135,34 @@ Status PagedKVCache::share(SequenceId id, Span<const int32_t> tokens,
   return Status::ok();
 }
 
+/// Replaces a block that only the sequence has by an offered one with the same
+/// tokens.
+void PagedKVCache::replaceBlock(Sequence &sequence, size_t entry,
+                                int32_t known) {
+  int32_t &block = sequence.table[entry];
+  addOwner(known);
+  forWindows(sequence, entry, [&](WindowBlocks &window) {
+    if (!window.has(known)) { // It was needed for something else.
+      window.move(block, known);
+      window.share(known);
+    } else {
+      window.hold(known);
+      window.release(block);
+    }
+  });
+  removeOwner(block);
+  block = known;
+}
+
+bool PagedKVCache::isInAllWindows(int32_t block) const {
+  return std::all_of(
+      windowGroups.begin(), windowGroups.end(),
+      [&](const WindowBlocks &window) { return window.has(block); });
+}
+
 /// Offers the block that is not full, if the tokens end there. `tokens`: those
 /// that the sequence has.
-void PagedKVCache::shareLastBlock(const Sequence &sequence,
+void PagedKVCache::shareLastBlock(Sequence &sequence,
                                   Span<const int32_t> tokens, int32_t parent,
                                   uint64_t salt) {
   const auto length = static_cast<int64_t>(tokens.size());
@@ -157,28 +171,37 @@ void PagedKVCache::shareLastBlock(const Sequence &sequence,
     return;
   const Span<const int32_t> last = tokens.subspan(
       static_cast<size_t>(length - inBlock), static_cast<size_t>(inBlock));
-  int32_t block = sequence.table.back();
+  const int32_t block = sequence.table.back();
   // A fork may have more tokens in a block that it shares; so may the tree.
   if (manager.refCount(block) > 1)
     return;
   int32_t known = prefixes.find(parent, salt, last);
   if (known == PrefixTree::none && statePool.isEmpty()) {
-    const PartialMatch longer = prefixes.findBeginning(parent, salt, last);
+    const PartialMatch longer = prefixes.findBeginning(
+        parent, salt, last, /*needsCheckpoint=*/false,
+        [this](int32_t other) { return isInAllWindows(other); });
     if (longer.tokens == inBlock)
       known = longer.block;
   }
   if (known == PrefixTree::none) {
+    known = block;
     manager.addReference(block);
     prefixes.insert(block, parent, salt, last);
     for (WindowBlocks &window : windowGroups)
       window.share(block);
-  } else { // It is now the most recently used one.
+  } else if (isInAllWindows(known)) { // Is now the most recently used one.
     addOwner(known);
     removeOwner(known);
-    block = known;
+    for (WindowBlocks &window : windowGroups) {
+      window.hold(known);
+      window.release(known);
+    }
+  } else { // Has the same tokens.
+    replaceBlock(sequence, sequence.table.size() - 1, known);
+    sequence.dirtyTail = true; // It may be the copy of a longer block.
   }
   if (!statePool.isEmpty())
-    keepState(sequence, block);
+    keepState(sequence, known);
 }
 
 namespace {
@@ -193,13 +216,11 @@ public:
     for (size_t w = 0; w < windows.size(); ++w)
       runs[w] = windows[w].has(block) ? runs[w] + 1 : 0;
   }
-  /// Whether a sequence can start with the blocks so far and, if `last` has
-  /// tokens, with those.
-  bool suffice(int64_t blockSize, const PartialMatch &last = {}) const {
+  /// Whether a sequence can start with the blocks so far and with so many
+  /// tokens of another one in all windows.
+  bool suffice(int64_t blockSize, int64_t tokens = 0) const {
     for (size_t w = 0; w < windows.size(); ++w)
-      if (count - runs[w] >
-              windows[w].firstNeeded(count * blockSize + last.tokens) ||
-          (last.tokens > 0 && !windows[w].has(last.block)))
+      if (count - runs[w] > windows[w].firstNeeded(count * blockSize + tokens))
         return false;
     return true;
   }
@@ -233,9 +254,10 @@ PagedKVCache::PrefixBlocks PagedKVCache::findPrefix(Span<const int32_t> tokens,
             : PrefixTree::none;
     if (block == PrefixTree::none || hasStates) {
       const PartialMatch beginning = prefixes.findBeginning(
-          parent, salt, tokens.subspan(end, count - end), hasStates);
+          parent, salt, tokens.subspan(end, count - end), hasStates,
+          [this](int32_t other) { return isInAllWindows(other); });
       if (beginning.tokens > 0 &&
-          windows.suffice(layout.blockSize, beginning)) {
+          windows.suffice(layout.blockSize, beginning.tokens)) {
         prefix.last = beginning;
         beforeLast = prefix.full.size();
       }
@@ -400,6 +422,7 @@ CacheStatistics PagedKVCache::statistics() const {
     result.windowBlocks += window.numBlocks();
     result.freeWindowBlocks += window.numFree();
     result.idleWindowBlocks += window.numIdle();
+    result.evictedWindowBlocks += window.numEvicted();
   }
   result.usedWindowBlocks =
       result.windowBlocks - result.freeWindowBlocks - result.idleWindowBlocks;

@@ -114,9 +114,10 @@ int32_t PrefixTree::find(int32_t parent, uint64_t salt,
   return none;
 }
 
-PartialMatch PrefixTree::findBeginning(int32_t parent, uint64_t salt,
-                                       Span<const int32_t> tokens,
-                                       bool needsCheckpoint) const {
+PartialMatch
+PrefixTree::findBeginning(int32_t parent, uint64_t salt,
+                          Span<const int32_t> tokens, bool needsCheckpoint,
+                          const std::function<bool(int32_t)> &mayUse) const {
   PartialMatch best;
   const auto count = static_cast<int64_t>(tokens.size());
   if (!isEnabled() || count < leastTokens)
@@ -128,7 +129,8 @@ PartialMatch PrefixTree::findBeginning(int32_t parent, uint64_t salt,
     const int32_t *known = tokensOf(block);
     if (node.parent != parent || node.salt != salt ||
         (needsCheckpoint && node.checkpoint == none) ||
-        !std::equal(known, known + leastTokens, tokens.begin()))
+        !std::equal(known, known + leastTokens, tokens.begin()) ||
+        (mayUse && !mayUse(block)))
       continue;
     ++compared;
     const int64_t most = std::min<int64_t>(node.numTokens, count);

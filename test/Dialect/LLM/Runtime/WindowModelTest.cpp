@@ -338,7 +338,7 @@ INSTANTIATE_TEST_SUITE_P(
                         32, 600, 60, {33, 65, 0, 200}, {20, 24, 30}, 0, 5}));
 
 namespace {
-PagedKVCacheOptions smallRing() {
+PagedKVCacheOptions fewBlocksForWindows() {
   PagedKVCacheOptions options;
   options.numBlocks = 64;
   options.windows = {0, 100};
@@ -347,8 +347,9 @@ PagedKVCacheOptions smallRing() {
 }
 } // namespace
 
-TEST(WindowRing, LetsALongSequenceRunInAFewBlocks) {
-  PagedKVCache cache(2, 1, 2, 64, 4096, KVElementType::F32, smallRing());
+TEST(WindowCache, LetsALongSequenceRunInAFewBlocks) {
+  PagedKVCache cache(2, 1, 2, 64, 4096, KVElementType::F32,
+                     fewBlocksForWindows());
   ASSERT_TRUE(cache.status()) << cache.status().message();
   // 69 blocks in all, not 128.
   EXPECT_EQ(cache.getTotalMemoryUsage(),
@@ -368,8 +369,9 @@ TEST(WindowRing, LetsALongSequenceRunInAFewBlocks) {
   EXPECT_EQ(cache.statistics().usedBlocks, 64);
 }
 
-TEST(WindowRing, CannotGoBackBeforeItsWindow) {
-  PagedKVCache cache(2, 1, 2, 64, 4096, KVElementType::F32, smallRing());
+TEST(WindowCache, CannotGoBackBeforeItsWindow) {
+  PagedKVCache cache(2, 1, 2, 64, 4096, KVElementType::F32,
+                     fewBlocksForWindows());
   ASSERT_TRUE(cache.createSequence(1));
   std::vector<int32_t> slots(2 * 100);
   for (int i = 0; i < 6; ++i)
@@ -385,8 +387,9 @@ TEST(WindowRing, CannotGoBackBeforeItsWindow) {
   EXPECT_EQ(cache.getSequenceLength(2), 560);
 }
 
-TEST(WindowRing, IsForStepsOnly) {
-  PagedKVCache cache(2, 1, 2, 64, 4096, KVElementType::F32, smallRing());
+TEST(WindowCache, IsForStepsOnly) {
+  PagedKVCache cache(2, 1, 2, 64, 4096, KVElementType::F32,
+                     fewBlocksForWindows());
   const float data[4] = {};
   float out[4];
   const int32_t id = 1, length = 0;
@@ -395,15 +398,19 @@ TEST(WindowRing, IsForStepsOnly) {
   const std::vector<int32_t> row(64, -1);
   EXPECT_EQ(cache.lookupKV(row.data(), &length, 1, out, out).code(),
             StatusCode::Unsupported);
+  std::vector<int32_t> table(64);
+  ASSERT_TRUE(cache.createSequence(id));
+  EXPECT_EQ(cache.fillBlockTable(&id, 1, table.data(), nullptr).code(),
+            StatusCode::Unsupported);
 }
 
-TEST(WindowRing, RefusesWrongNumbers) {
+TEST(WindowCache, RefusesWrongNumbers) {
   auto code = [](PagedKVCacheOptions options) {
     return PagedKVCache(2, 1, 2, 64, 4096, KVElementType::F32, options)
         .status()
         .code();
   };
-  PagedKVCacheOptions options = smallRing();
+  PagedKVCacheOptions options = fewBlocksForWindows();
   EXPECT_EQ(code(options), StatusCode::Ok);
   options.windowBlocks = {65};
   EXPECT_EQ(code(options), StatusCode::InvalidArgument);
@@ -414,4 +421,73 @@ TEST(WindowRing, RefusesWrongNumbers) {
   EXPECT_EQ(code(options), StatusCode::InvalidArgument);
   options.windows = {0};
   EXPECT_EQ(code(options), StatusCode::InvalidArgument);
+}
+
+namespace {
+/// A cache that keeps texts, with a few blocks of 16 tokens for windows.
+struct KeptTexts {
+  KeptTexts(int64_t numBlocks, int64_t window, int64_t windowBlocks)
+      : cache(2, 1, 2, 16, 1024, KVElementType::F32,
+              options(numBlocks, window, windowBlocks)) {}
+
+  static PagedKVCacheOptions options(int64_t numBlocks, int64_t window,
+                                     int64_t windowBlocks) {
+    PagedKVCacheOptions options;
+    options.numBlocks = numBlocks;
+    options.windows = {0, window};
+    options.windowBlocks = {windowBlocks};
+    options.keepsPrefixes = true;
+    return options;
+  }
+  static Tokens text(int32_t first, int64_t count) {
+    Tokens tokens;
+    for (int64_t i = 0; i < count; ++i)
+      tokens.push_back(first + static_cast<int32_t>(i));
+    return tokens;
+  }
+  void lengthen(int64_t count) {
+    std::vector<int32_t> slots(static_cast<size_t>(2 * count));
+    ASSERT_TRUE(cache.reserve(1, count, slots));
+  }
+  void keep(const Tokens &tokens) {
+    ASSERT_TRUE(cache.createSequence(1));
+    lengthen(static_cast<int64_t>(tokens.size()));
+    ASSERT_TRUE(cache.share(1, tokens, 0, SharedBlocks::All));
+    ASSERT_TRUE(cache.freeSequence(1));
+    ASSERT_TRUE(cache.checkInvariants());
+  }
+  /// Uses all blocks of windows for a text that is not kept.
+  void takeAllWindows() {
+    ASSERT_TRUE(cache.createSequence(1));
+    lengthen(16 * cache.windows()[0].numBlocks());
+    ASSERT_TRUE(cache.freeSequence(1));
+  }
+  int64_t found(const Tokens &tokens) { return cache.lookUp(tokens).tokens; }
+
+  PagedKVCache cache;
+};
+} // namespace
+
+TEST(WindowCache, StartsWithTheLongestPrefixInItsWindows) {
+  KeptTexts texts(12, 1, 8);
+  const Tokens longer = KeptTexts::text(0, 12);
+  texts.keep(longer);
+  EXPECT_EQ(texts.found(longer), 12);
+  texts.takeAllWindows();
+  EXPECT_EQ(texts.found(longer), 0);
+  Tokens other = prefixOf(longer, 8);
+  other.resize(12, 99);
+  texts.keep(other);
+  EXPECT_EQ(texts.found(longer), 8);
+}
+
+TEST(WindowCache, RestoresTheWindowOfALastBlock) {
+  KeptTexts texts(12, 1, 8);
+  const Tokens text = KeptTexts::text(0, 12);
+  texts.keep(text);
+  texts.takeAllWindows();
+  texts.keep(prefixOf(text, 8));
+  EXPECT_EQ(texts.found(text), 8);
+  texts.keep(text);
+  EXPECT_EQ(texts.found(text), 12);
 }

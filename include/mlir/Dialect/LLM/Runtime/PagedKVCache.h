@@ -19,9 +19,9 @@
 //
 // The pool is `[layer][block][KV head][K tile, V tile]` (KVBlockLayout.h), the
 // layout that generated code uses; block numbers are the same in every layer of
-// a group.
-// It is mapped once, as zero pages. A block is zeroed when a sequence gets it.
-// Forked sequences share blocks until one of them is written (copy on write).
+// a group. It is mapped once, as zero pages. A block is zeroed when a sequence
+// gets it. Forked sequences share blocks until one of them is written (copy on
+// write).
 //
 // Layers whose tokens read only the last few tokens may have windows. Layers
 // with the same window are a group, with blocks of its own (WindowBlocks.h);
@@ -118,7 +118,7 @@ struct CacheStatistics {
   int64_t copiedBlocks = 0;  ///< On writes, and for beginnings of blocks.
   /// The same for the blocks of all layers with windows.
   int64_t windowBlocks = 0, freeWindowBlocks = 0, idleWindowBlocks = 0,
-          usedWindowBlocks = 0;
+          usedWindowBlocks = 0, evictedWindowBlocks = 0;
 };
 
 /// What a new sequence would start with.
@@ -215,7 +215,7 @@ public:
 
   /// Writes the same rows as appendKV(), without appending: `table` [batch,
   /// blocksPerSequence()], -1 past a sequence's last block, and `seqLens`
-  /// [batch] (may be null).
+  /// [batch] (may be null). Unsupported with windows, as lookupKV().
   ::llmir::Status fillBlockTable(const int32_t *seqIds, int64_t batchSize,
                                  int32_t *table, int32_t *seqLens) const;
 
@@ -319,9 +319,8 @@ public:
   /// Creates a sequence with the longest offered prefix of `tokens`. Its full
   /// blocks are shared; where it ends within a block, that block is copied, if
   /// one is available. With windows, it ends where all blocks in them exist.
-  /// Returns the number of tokens. Since logits are results
-  /// of computing a token, callers leave out the last one. Fails as
-  /// createSequence(id).
+  /// Returns the number of tokens. Since logits are results of computing a
+  /// token, callers leave out the last one. Fails as createSequence(id).
   ::llmir::Expected<int64_t> createSequence(SequenceId sequence,
                                             ::llmir::Span<const int32_t> tokens,
                                             uint64_t salt = 0);
@@ -454,15 +453,22 @@ private:
   ::llmir::Status checkGeometry() const;
   ::llmir::Status initializeWindows(const PagedKVCacheOptions &options,
                                     int64_t numBlocks);
-  ::llmir::Status mapPool(int64_t numBlocks, bool lazy, bool guardPages);
+  ::llmir::Status mapPool(bool lazy, bool guardPages);
   ::llmir::Status protectLayers(int64_t page);
-  int64_t blocksOfLayer(int64_t layer) const;
+  /// The blocks of the layer's window; null if it has none.
+  const WindowBlocks *windowOf(int64_t layer) const {
+    const int32_t group =
+        groups.empty() ? 0 : groups[static_cast<size_t>(layer)];
+    return group == 0 ? nullptr : &windowGroups[static_cast<size_t>(group) - 1];
+  }
+  int64_t blocksOfLayer(int64_t layer) const {
+    const WindowBlocks *window = windowOf(layer);
+    return window ? window->numBlocks() : manager.numBlocks();
+  }
   /// The number, in the layer's group, of a block; -1 if it was given back.
   int32_t blockIn(int64_t layer, int32_t block) const {
-    const int32_t group =
-        windowGroups.empty() ? 0 : groups[static_cast<size_t>(layer)];
-    return group == 0 ? block
-                      : windowGroups[static_cast<size_t>(group) - 1].of(block);
+    const WindowBlocks *window = windowOf(layer);
+    return window ? window->of(block) : block;
   }
   const Sequence *find(SequenceId sequence) const;
   Sequence *find(SequenceId sequence);
@@ -480,7 +486,7 @@ private:
         fn(windowGroups[w]);
   }
   /// Whether the blocks that the token after `length` tokens needs are held.
-  bool hasWindows(const Sequence &sequence, int64_t length) const;
+  bool holdsWindowsAt(const Sequence &sequence, int64_t length) const;
   void writeSlots(const Sequence &sequence, int64_t first, int32_t *slots,
                   size_t stride) const;
 
@@ -513,9 +519,10 @@ private:
   int64_t windowStartBlocks(const PrefixBlocks &prefix, size_t window) const;
   bool hasRoomToCopy(const PrefixBlocks &prefix) const;
   void copyBeginning(const PartialMatch &match, Sequence &sequence);
-  void shareLastBlock(const Sequence &sequence,
-                      ::llmir::Span<const int32_t> tokens, int32_t parent,
-                      uint64_t salt);
+  void replaceBlock(Sequence &sequence, size_t entry, int32_t known);
+  bool isInAllWindows(int32_t block) const;
+  void shareLastBlock(Sequence &sequence, ::llmir::Span<const int32_t> tokens,
+                      int32_t parent, uint64_t salt);
   void copyBlock(int32_t from, int32_t to);
   void zeroTail(int32_t block, int64_t firstToken);
 
@@ -542,7 +549,6 @@ private:
   ::llmir::KVBlockLayout layout{};
   int64_t layers = 0;
   int64_t longest = 0;
-  int64_t mainBlocks = 0; ///< Of group 0.
   KVElementType type = KVElementType::F32;
 
   uint8_t *poolBase = nullptr;

@@ -34,6 +34,7 @@
 #include "llmir/Support/Status.h"
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace mlir::llm::runtime {
@@ -103,10 +104,13 @@ public:
   /// The child of `parent` that begins with the most of `tokens`, at least
   /// minTokens(). Of equally good ones, it is the last inserted one; only some
   /// of those with the same first tokens are compared. `needsCheckpoint`: only
-  /// nodes that have one and whose tokens are all the same.
-  PartialMatch findBeginning(int32_t parent, uint64_t salt,
-                             ::llmir::Span<const int32_t> tokens,
-                             bool needsCheckpoint = false) const;
+  /// nodes that have one and whose tokens are all the same. `mayUse`, if any:
+  /// only blocks for which it is true.
+  PartialMatch
+  findBeginning(int32_t parent, uint64_t salt,
+                ::llmir::Span<const int32_t> tokens,
+                bool needsCheckpoint = false,
+                const std::function<bool(int32_t)> &mayUse = {}) const;
   /// Adds a block that is not in the tree and has an owner besides the tree,
   /// with at least minTokens() tokens, which find() does not find.
   void insert(int32_t block, int32_t parent, uint64_t salt,
