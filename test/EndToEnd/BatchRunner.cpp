@@ -249,21 +249,26 @@ void BatchRunner::poisonFreeBlocks() {
   std::vector<int32_t> slots(
       static_cast<size_t>(blockSize * cache.numGroups()));
   std::vector<SequenceId> fillers;
+  std::vector<std::vector<int32_t>> filled; // [filler][group]
   while (cache.blocks().numFree() > 0) {
     fillers.push_back(nextId++);
     ASSERT_TRUE(cache.createSequence(fillers.back()));
     ASSERT_TRUE(cache.reserve(fillers.back(), blockSize, slots));
+    std::vector<int32_t> &blocks = filled.emplace_back();
+    for (size_t slot = 0; slot < slots.size();
+         slot += static_cast<size_t>(blockSize))
+      blocks.push_back(slots[slot] / static_cast<int32_t>(blockSize));
   }
   for (SequenceId filler : fillers)
     ASSERT_TRUE(cache.freeSequence(filler));
   const int64_t bytes = cache.blockLayout().blockBytes();
-  for (int64_t block = 0; block < cache.blocks().numBlocks(); ++block)
-    if (cache.blocks().refCount(static_cast<int32_t>(block)) == 0)
-      for (int64_t layer = 0; layer < cache.getNumLayers(); ++layer)
-        if (cache.layerGroups()[layer] == 0) // Windows have other numbers.
-          std::memset(cache.pool() + layer * cache.layerStride() +
-                          block * bytes,
-                      0xFF, static_cast<size_t>(bytes));
+  for (const std::vector<int32_t> &blocks : filled)
+    for (int64_t layer = 0; layer < cache.getNumLayers(); ++layer) {
+      const auto group = static_cast<size_t>(cache.layerGroups()[layer]);
+      std::memset(cache.pool() + layer * cache.layerStride() +
+                      blocks[group] * bytes,
+                  0xFF, static_cast<size_t>(bytes));
+    }
 }
 
 } // namespace llmir::test
