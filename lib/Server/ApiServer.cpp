@@ -350,7 +350,13 @@ Json ApiServer::State::engineJson(ServedModel &model, bool withBlocks) {
         {"blocks", counts.cache.numBlocks},
         {"free", counts.cache.freeBlocks},
         {"idle", counts.cache.idleBlocks},
-        {"used", counts.cache.usedBlocks}}},
+        {"used", counts.cache.usedBlocks},
+        {"windows",
+         {{"blocks", counts.cache.windowBlocks},
+          {"free", counts.cache.freeWindowBlocks},
+          {"idle", counts.cache.idleWindowBlocks},
+          {"used", counts.cache.usedWindowBlocks},
+          {"evicted", counts.cache.evictedWindowBlocks}}}}},
       {"steps", std::move(stepList)}};
   if (withBlocks) {
     std::vector<int32_t> uses = model.engine->blockUses();

@@ -161,9 +161,15 @@ void ServerMetrics::writeEngine(MetricsText &out,
   write("vllm:num_requests_waiting", "gauge",
         "Sequences that wait to be computed.", number(engine.waiting));
   const int64_t blocks = engine.cache.numBlocks;
+  const auto usage = [&](int64_t used, int64_t all) {
+    return all ? number(used) / number(all) : 0;
+  };
   write("vllm:kv_cache_usage_perc", "gauge",
-        "Fraction of the blocks of the KV cache that sequences use.",
-        blocks ? number(engine.cache.usedBlocks) / number(blocks) : 0);
+        "Fraction of the blocks of the KV cache that sequences use; of those "
+        "for layers with windows, if it is greater.",
+        std::max(
+            usage(engine.cache.usedBlocks, blocks),
+            usage(engine.cache.usedWindowBlocks, engine.cache.windowBlocks)));
   out.begin("vllm:cache_config_info", "gauge", "Sizes of the KV cache.");
   out.sample("vllm:cache_config_info",
              labels + ",block_size=\"" + std::to_string(blockSize) +
