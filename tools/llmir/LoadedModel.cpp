@@ -65,12 +65,13 @@ void cli::addExecutionOptions(CLI::App &command, ExecutionRequest &request) {
 void cli::addSharedCacheOption(CLI::App &command, ExecutionRequest &request) {
   addOption(command, "--kv-memory", request.sharedCacheGB,
             "size of the KV cache in GB (default: a quarter of the memory, at "
-            "most what 64 sequences need)",
+            "most what 64 sequences need that keep all tokens)",
             "GB")
       ->check(atLeast(1e-6));
 }
 
-/// Bytes of a cache for many texts.
+/// Bytes of a cache for many texts. Layers with windows count as if they kept
+/// all tokens: what they do not need holds more texts.
 static int64_t bytesOfSharedCache(const ArtifactInfo &info,
                                   const ExecutionRequest &request) {
   if (request.sharedCacheGB > 0)
@@ -128,7 +129,7 @@ Expected<LoadedModel> cli::loadModel(const ResolvedModel &resolved,
   if (request.cacheUse == CacheUse::ManyTexts)
     settings.kvBytes = bytesOfSharedCache(resolved.artifact->info(), request);
   if (request.cacheUse == CacheUse::Turns)
-    settings.sequences = 2; // The states of a turn and of the one before.
+    settings.sequences = 2; // A turn, and what is kept of the one before.
   auto created = Executor::create(resolved.artifact, settings);
   if (!created)
     return created.takeStatus();

@@ -53,7 +53,7 @@ struct ExecutionRequest {
   PlacementRequest placement;
   CacheUse cacheUse = CacheUse::OneText;
   /// Of a cache for many texts, in GB. 0: a quarter of the memory, at most what
-  /// 64 sequences need.
+  /// 64 sequences need that keep all tokens.
   double sharedCacheGB = 0;
 };
 

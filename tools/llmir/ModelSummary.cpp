@@ -143,6 +143,8 @@ static std::vector<int64_t> windowsOfCaches(const ModelConfig &config) {
 
 ModelMemory cli::memoryOf(const Checkpoint &checkpoint) {
   constexpr int64_t tokensPerBlock = 16;
+  // Of windows: what the compiler chooses for most models.
+  constexpr int64_t windowBlockSize = 64, tokenBudget = 512;
   const ModelConfig &config = checkpoint.config();
   ModelMemory memory;
   for (const CheckpointTensor &tensor : checkpoint.tensors())
@@ -159,7 +161,7 @@ ModelMemory cli::memoryOf(const Checkpoint &checkpoint) {
   memory.windows = windowsOf(windowsOfCaches(config),
                              memory.kvPerToken /
                                  std::max<int64_t>(config.numCacheLayers(), 1),
-                             /*blockSize=*/64, /*tokenBudget=*/512);
+                             windowBlockSize, tokenBudget);
   memory.contextLength = config.contextLength;
   memory.stateLayers = config.numLayers - config.numCacheLayers();
   if (memory.stateLayers > 0)
