@@ -4,10 +4,12 @@ Run through `ninja check-llmir`, or one test with
 `LIT_FILTER=<part of its name> ninja check-llmir`.
 """
 
+import atexit
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.join(config.llmir_src_root, "utils"))
 from llmir_lit import LLMIRTest  # noqa: E402
@@ -113,6 +115,11 @@ if os.path.exists(chromium):
 # What runs them: XNNPACK, where this build found it.
 if getattr(config, "llmir_has_xnnpack", ""):
     config.available_features.add("xnnpack")
+
+# Kernels that several tests need are compiled once in a run.
+objects = tempfile.mkdtemp(prefix="objects-", dir=config.test_exec_root)
+atexit.register(shutil.rmtree, objects, ignore_errors=True)
+config.environment["LLMIR_OBJECT_CACHE"] = objects
 
 # Tests neither read nor fill the user's cache, and no LLMIR_* variable of the
 # user changes what a command does.

@@ -500,7 +500,6 @@ Status Compilation::generateCode(ModuleOp kernels, const CPULevel &level,
   if (!generator)
     return generator.takeStatus();
   generator->addNotes(note);
-  LLMIR_RETURN_IF_ERROR(generator->optimize());
   if (wants(Form::LLVM)) {
     Expected<std::string> text = generator->llvmText();
     return text ? writeForm(*text) : text.takeStatus();

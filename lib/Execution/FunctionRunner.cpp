@@ -125,8 +125,6 @@ LogicalResult FunctionRunner::State::loadImage(const CPULevel &level) {
                                       cpuLevelFeatures(level.name.str())});
       !status)
     return report(status);
-  if (Status status = generator->optimize(); !status)
-    return report(status);
   Expected<std::vector<uint8_t>> linked = generator->image("llmir_step");
   if (!linked)
     return report(linked.takeStatus());

@@ -264,7 +264,6 @@ KernelProgram::compile(const CPULevel &level) const {
   Expected<CPUCodeGenerator> generator = CPUCodeGenerator::create(*copy, level);
   if (!generator)
     return generator.takeStatus().withContext(diagnostics);
-  LLMIR_RETURN_IF_ERROR(generator->optimize());
   return generator->image("llmir_step");
 }
 

@@ -70,14 +70,18 @@ class Answer:
         return "exit code %d of %s: %s%s" % (self.code, " ".join(self.line), self.err, self.out)
 
 
+def command_environment():
+    """The variables for a command. Flags also come from LLMIR_* variables: tests must not depend on the caller's."""
+    return {name: value for name, value in os.environ.items()
+            if not name.startswith("LLMIR_") or name in ("LLMIR_COMPILER_LIBRARY", "LLMIR_OBJECT_CACHE")}
+
+
 class Command:
     """A program. `cache` is the directory used as the user's cache."""
 
     def __init__(self, program, cache=None):
         self.program = program
-        # Flags also come from LLMIR_* variables: tests must not depend on the caller's.
-        self.environment = {name: value for name, value in os.environ.items()
-                            if not name.startswith("LLMIR_") or name == "LLMIR_COMPILER_LIBRARY"}
+        self.environment = command_environment()
         if cache:
             self.environment["XDG_CACHE_HOME"] = cache
 

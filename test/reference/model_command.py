@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 
-from checks import quick_level
+from checks import command_environment, quick_level
 
 
 class Failure(Exception):
@@ -27,9 +27,7 @@ class Command(object):
         self.path, self.temp, self.verbose, self.timeout = path, temp, verbose, timeout
         self.batch_tests = batch_tests
         self.cache = ["--cache-dir", os.path.join(temp, "cache")]
-        # Flags also come from LLMIR_* variables: the tests must not depend on the caller's.
-        self.environment = {key: value for key, value in os.environ.items()
-                            if not key.startswith("LLMIR_")}
+        self.environment = command_environment()
 
     def call(self, arguments, text=""):
         """The command's output; `text` is its standard input."""

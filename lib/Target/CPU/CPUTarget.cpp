@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Target/CPU/CPUTarget.h"
+#include "ObjectCache.h"
 #include "SplitModule.h"
 
 #include "llmir/Support/ParallelFor.h"
@@ -15,6 +16,7 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Object/ELFObjectFile.h"
@@ -32,13 +34,16 @@ namespace llmir {
 struct CPUCodeGenerator::State {
   const llvm::Target *target = nullptr;
   const CPULevel *level = nullptr;
-  /// The functions, in the order of the module.
+  /// The functions, in the order of the module; then notes.
   std::vector<std::unique_ptr<ModulePart>> parts;
+  std::optional<ObjectCache> objects;
 
   std::unique_ptr<llvm::TargetMachine> createMachine() const;
   /// Calls body(part, i) for each part, on all processors.
   Status forEachPart(
       llvm::function_ref<Status(ModulePart &part, size_t i)> body) const;
+  Status optimizeAll() const;
+  Expected<std::vector<uint8_t>> objectOf(ModulePart &part) const;
 };
 
 CPUCodeGenerator::CPUCodeGenerator(std::unique_ptr<State> state)
@@ -141,13 +146,21 @@ Expected<CPUCodeGenerator> CPUCodeGenerator::create(mlir::ModuleOp module,
   if (!parts)
     return parts.takeStatus();
   state->parts = std::move(*parts);
+  auto objects = ObjectCache::fromEnvironment();
+  if (!objects)
+    return objects.takeStatus();
+  state->objects = std::move(*objects);
   if (state->parts.empty())
     return internal("the lowered program has no function");
   return CPUCodeGenerator(std::move(state));
 }
 
 void CPUCodeGenerator::addNotes(Span<const uint8_t> notes) {
-  ModulePart &part = *state->parts.front();
+  ModulePart &part = *state->parts.emplace_back(std::make_unique<ModulePart>());
+  const llvm::Module &step = *state->parts.front()->module;
+  part.module = std::make_unique<llvm::Module>("llmir_notes", part.context);
+  part.module->setTargetTriple(step.getTargetTriple());
+  part.module->setDataLayout(step.getDataLayout());
   llvm::Constant *bytes = llvm::ConstantDataArray::get(
       part.context, llvm::ArrayRef<uint8_t>(notes.data(), notes.size()));
   auto *global = new llvm::GlobalVariable(
@@ -194,8 +207,10 @@ static constexpr llvm::StringLiteral kFunctionPasses =
     "loop-mssa(licm),"
     "instsimplify";
 
-/// Runs LLVM's optimizations on one part.
-static Status optimizePart(llvm::Module &module, llvm::TargetMachine &machine) {
+/// Runs LLVM's optimizations, unless the part has been optimized before.
+static Status optimize(ModulePart &part, llvm::TargetMachine &machine) {
+  if (part.isOptimized)
+    return Status::ok();
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager callGraph;
@@ -210,19 +225,21 @@ static Status optimizePart(llvm::Module &module, llvm::TargetMachine &machine) {
   if (llvm::Error error = builder.parsePassPipeline(passes, kFunctionPasses))
     return internal("LLVM has no such pass: " +
                     llvm::toString(std::move(error)));
-  for (llvm::Function &function : module)
+  for (llvm::Function &function : *part.module)
     if (!function.isDeclaration())
       passes.run(function, functions);
+  part.isOptimized = true;
   return Status::ok();
 }
 
-Status CPUCodeGenerator::optimize() {
-  return state->forEachPart([&](ModulePart &part, size_t) {
-    return optimizePart(*part.module, *state->createMachine());
+Status CPUCodeGenerator::State::optimizeAll() const {
+  return forEachPart([&](ModulePart &part, size_t) {
+    return optimize(part, *createMachine());
   });
 }
 
-Expected<std::string> CPUCodeGenerator::llvmText() const {
+Expected<std::string> CPUCodeGenerator::llvmText() {
+  LLMIR_RETURN_IF_ERROR(state->optimizeAll());
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> merged = mergeParts(state->parts, context);
   if (!merged)
@@ -257,7 +274,8 @@ emitMerged(const std::vector<std::unique_ptr<ModulePart>> &parts,
   return emitMachineCode(machine, *merged, type);
 }
 
-Expected<std::string> CPUCodeGenerator::assembly() const {
+Expected<std::string> CPUCodeGenerator::assembly() {
+  LLMIR_RETURN_IF_ERROR(state->optimizeAll());
   auto bytes = emitMerged(state->parts, *state->createMachine(),
                           llvm::CodeGenFileType::AssemblyFile);
   if (!bytes)
@@ -271,16 +289,15 @@ struct ObjectSymbols {
   std::set<std::string> undefined, defined;
 
   /// Adds the symbols of an object.
-  Status read(llvm::ArrayRef<char> object);
+  Status read(llvm::ArrayRef<uint8_t> object);
   /// Fails if a symbol is undefined.
   Status check() const;
 };
 } // namespace
 
-Status ObjectSymbols::read(llvm::ArrayRef<char> object) {
-  auto parsed =
-      llvm::object::ObjectFile::createELFObjectFile(llvm::MemoryBufferRef(
-          llvm::StringRef(object.data(), object.size()), "step.o"));
+Status ObjectSymbols::read(llvm::ArrayRef<uint8_t> object) {
+  auto parsed = llvm::object::ObjectFile::createELFObjectFile(
+      llvm::MemoryBufferRef(llvm::toStringRef(object), "step.o"));
   if (!parsed)
     return internal("cannot read the object that LLVM emitted: " +
                     llvm::toString(parsed.takeError()));
@@ -314,30 +331,52 @@ static std::vector<uint8_t> asBytes(llvm::ArrayRef<char> bytes) {
   return std::vector<uint8_t>(bytes.begin(), bytes.end());
 }
 
-Expected<std::vector<uint8_t>> CPUCodeGenerator::object() const {
+Expected<std::vector<uint8_t>> CPUCodeGenerator::object() {
+  LLMIR_RETURN_IF_ERROR(state->optimizeAll());
   auto bytes = emitMerged(state->parts, *state->createMachine(),
                           llvm::CodeGenFileType::ObjectFile);
   if (!bytes)
     return bytes.takeStatus();
+  std::vector<uint8_t> object = asBytes(*bytes);
   ObjectSymbols symbols;
-  LLMIR_RETURN_IF_ERROR(symbols.read(*bytes));
+  LLMIR_RETURN_IF_ERROR(symbols.read(object));
   LLMIR_RETURN_IF_ERROR(symbols.check());
-  return asBytes(*bytes);
+  return object;
+}
+
+/// The object of one part, from the cache if one is in use.
+Expected<std::vector<uint8_t>>
+CPUCodeGenerator::State::objectOf(ModulePart &part) const {
+  std::string path;
+  if (objects && !part.isOptimized) {
+    path = objects->pathFor(*part.module, kFunctionPasses);
+    if (std::optional<std::vector<uint8_t>> known = objects->find(path))
+      return std::move(*known);
+  }
+  std::unique_ptr<llvm::TargetMachine> machine = createMachine();
+  LLMIR_RETURN_IF_ERROR(optimize(part, *machine));
+  std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*part.module);
+  auto bytes =
+      emitMachineCode(*machine, *copy, llvm::CodeGenFileType::ObjectFile);
+  if (!bytes)
+    return bytes.takeStatus();
+  std::vector<uint8_t> object = asBytes(*bytes);
+  if (!path.empty())
+    LLMIR_RETURN_IF_ERROR(objects->store(path, object));
+  return object;
 }
 
 Expected<std::vector<uint8_t>>
-CPUCodeGenerator::image(const std::string &entry) const {
+CPUCodeGenerator::image(const std::string &entry) {
   std::vector<std::vector<uint8_t>> objects(state->parts.size());
   std::vector<ObjectSymbols> found(objects.size());
   LLMIR_RETURN_IF_ERROR(
       state->forEachPart([&](ModulePart &part, size_t i) -> Status {
-        std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*part.module);
-        auto bytes = emitMachineCode(*state->createMachine(), *copy,
-                                     llvm::CodeGenFileType::ObjectFile);
-        if (!bytes)
-          return bytes.takeStatus();
-        objects[i] = asBytes(*bytes);
-        return found[i].read(*bytes);
+        auto object = state->objectOf(part);
+        if (!object)
+          return object.takeStatus();
+        objects[i] = std::move(*object);
+        return found[i].read(objects[i]);
       }));
   ObjectSymbols all;
   for (ObjectSymbols &symbols : found) {

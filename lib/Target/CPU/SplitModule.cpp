@@ -10,7 +10,6 @@
 
 #include "llmir/Support/ParallelFor.h"
 
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/Linker/Linker.h"
@@ -27,7 +26,7 @@ Status noMemoryForCode() {
                 "free memory, or compile on a machine with more memory");
 }
 
-static llvm::SmallVector<char, 0> bitcodeOf(const llvm::Module &module) {
+llvm::SmallVector<char, 0> bitcodeOf(const llvm::Module &module) {
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::WriteBitcodeToFile(module, stream);
@@ -45,16 +44,11 @@ static void hide(llvm::Function &function) {
   function.setDSOLocal(true);
 }
 
-/// Number of instructions of a part with several functions: enough to amortize
-/// a separate context and pass pipeline.
-static constexpr unsigned kPartInstructions = 800;
-
-/// Materializes some functions of a lazily loaded module and removes the
-/// others.
-static bool keepOnly(llvm::Module &module, const llvm::StringSet<> &names) {
+/// Materializes a function of a lazily loaded module and removes the others.
+static bool keepOnly(llvm::Module &module, llvm::StringRef name) {
   for (llvm::Function &function : module) {
     const bool isInternal = function.hasLocalLinkage();
-    if (!function.isDeclaration() && !names.contains(function.getName()))
+    if (!function.isDeclaration() && function.getName() != name)
       function.deleteBody();
     if (isInternal)
       hide(function);
@@ -65,7 +59,7 @@ static bool keepOnly(llvm::Module &module, const llvm::StringSet<> &names) {
   }
   auto eraseUnused = [&](auto &&values) {
     for (auto &value : llvm::make_early_inc_range(values))
-      if (value.use_empty() && !names.contains(value.getName()))
+      if (value.use_empty() && value.getName() != name)
         value.eraseFromParent();
   };
   eraseUnused(module.aliases());
@@ -78,19 +72,10 @@ Expected<std::vector<std::unique_ptr<ModulePart>>>
 splitModule(const llvm::Module &module) {
   const llvm::SmallVector<char, 0> bitcode = bitcodeOf(module);
   std::vector<std::unique_ptr<ModulePart>> parts;
-  std::vector<llvm::StringSet<>> names;
-  unsigned instructions = kPartInstructions;
-  for (const llvm::Function &function : module) {
-    if (function.isDeclaration())
-      continue;
-    const unsigned size = function.getInstructionCount();
-    if (instructions + size > kPartInstructions) {
-      names.emplace_back();
-      instructions = 0;
-    }
-    names.back().insert(function.getName());
-    instructions += size;
-  }
+  std::vector<llvm::StringRef> names;
+  for (const llvm::Function &function : module)
+    if (!function.isDeclaration())
+      names.push_back(function.getName());
   parts.resize(names.size());
   std::atomic<bool> isRead{true};
   auto read = [&](int64_t i) {

@@ -25,22 +25,24 @@
 
 namespace llmir {
 
-/// Some functions of a module in a separate module and context.
+/// A function of a module, or its notes, in a separate module and context.
 struct ModulePart {
   /// Declared in this order: a module is destroyed before its context.
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module;
+  bool isOptimized = false;
 };
 
 /// Threads ran out of memory.
 Status noMemoryForCode();
 
-/// The functions that `module` defines, as parts, in its order: small adjacent
-/// functions are in one part. Internal symbols become hidden, so that parts can
-/// call each other and the linker can resolve it; internal constants are copied
-/// into each part that uses them. Other definitions of the module (external
-/// constants, aliases) are left out. Fails with ResourceExhausted if there is
-/// not enough memory.
+llvm::SmallVector<char, 0> bitcodeOf(const llvm::Module &module);
+
+/// The functions that `module` defines, each in a part, in its order. Internal
+/// symbols become hidden, so that parts can call each other and the linker can
+/// resolve it; internal constants are copied into each part that uses them.
+/// Other definitions of the module (external constants, aliases) are left out.
+/// Fails with ResourceExhausted if there is not enough memory.
 Expected<std::vector<std::unique_ptr<ModulePart>>>
 splitModule(const llvm::Module &module);
 

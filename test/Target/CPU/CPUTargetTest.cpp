@@ -22,8 +22,12 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <gtest/gtest.h>
+#include <map>
 #include <sched.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -59,6 +63,8 @@ Expected<CPUCodeGenerator> generatorFor(mlir::MLIRContext &context,
 
 class CPUTarget : public testing::Test {
 protected:
+  CPUTarget() { unsetenv("LLMIR_OBJECT_CACHE"); }
+
   std::unique_ptr<mlir::MLIRContext> context = createCompilerContext();
 };
 
@@ -67,7 +73,6 @@ protected:
 TEST_F(CPUTarget, EmptyStepBecomesAnImage) {
   auto generator = generatorFor(*context, "");
   ASSERT_TRUE(generator) << generator.status().message();
-  ASSERT_TRUE(generator->optimize());
   auto text = generator->llvmText();
   ASSERT_TRUE(text);
   EXPECT_NE(text->find("define void @llmir_step"), std::string::npos);
@@ -110,7 +115,6 @@ TEST_F(CPUTarget, FunctionsThatCallEachOtherAreLinked) {
   const std::string host = CpuFeatures::host().level();
   auto generator = generatorFor(*context, twoKernels, host.c_str());
   ASSERT_TRUE(generator) << generator.status().message();
-  ASSERT_TRUE(generator->optimize());
   auto text = generator->llvmText();
   ASSERT_TRUE(text);
   EXPECT_NE(text->find("define internal void @first"), std::string::npos);
@@ -135,7 +139,6 @@ TEST_F(CPUTarget, FunctionsThatCallEachOtherAreLinked) {
 TEST_F(CPUTarget, ImageDoesNotDependOnTheNumberOfProcessors) {
   auto imageOf = [&] {
     auto generator = generatorFor(*context, twoKernels);
-    EXPECT_TRUE(generator->optimize());
     return *generator->image("llmir_both");
   };
   cpu_set_t before, one;
@@ -149,6 +152,60 @@ TEST_F(CPUTarget, ImageDoesNotDependOnTheNumberOfProcessors) {
   EXPECT_EQ(onAll, onOne);
 }
 
+/// The objects of a cache: name and number of the file.
+static std::map<std::string, ino_t> objectsIn(const std::string &folder) {
+  std::map<std::string, ino_t> objects;
+  for (const auto &entry : std::filesystem::directory_iterator(folder)) {
+    struct stat info;
+    EXPECT_EQ(stat(entry.path().c_str(), &info), 0);
+    objects[entry.path().filename()] = info.st_ino;
+  }
+  return objects;
+}
+
+TEST_F(CPUTarget, EqualFunctionsAreCompiledOnce) {
+  auto imageOf = [&](const std::string &more) {
+    auto generator = generatorFor(*context, more);
+    return *generator->image("llmir_both");
+  };
+  const std::vector<uint8_t> image = imageOf(twoKernels);
+  const std::string folder =
+      testing::TempDir() + "llmir-objects-" + std::to_string(getpid());
+  setenv("LLMIR_OBJECT_CACHE", folder.c_str(), 1);
+  EXPECT_EQ(imageOf(twoKernels), image);
+  const auto objects = objectsIn(folder);
+  EXPECT_EQ(objects.size(), 4u); // Two kernels, two steps.
+  EXPECT_EQ(imageOf(twoKernels), image);
+  EXPECT_EQ(objectsIn(folder), objects);
+
+  std::string edited = twoKernels;
+  edited.replace(edited.find("fneg %2"), 7, "fadd %2, %2");
+  EXPECT_NE(imageOf(edited), image);
+  EXPECT_EQ(objectsIn(folder).size(), 5u);
+
+  // Damaged objects are compiled again.
+  for (const auto &[name, number] : objects) {
+    const std::string path = folder + "/" + name;
+    std::filesystem::resize_file(path, std::filesystem::file_size(path) - 1);
+  }
+  EXPECT_EQ(imageOf(twoKernels), image);
+  for (const auto &[name, number] : objectsIn(folder)) {
+    auto known = objects.find(name);
+    EXPECT_TRUE(known == objects.end() || known->second != number) << name;
+  }
+
+  // Others could write machine code there.
+  std::filesystem::permissions(folder, std::filesystem::perms::all);
+  auto refused = generatorFor(*context, twoKernels);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.status().code(), StatusCode::IoError);
+  EXPECT_NE(refused.status().cause().find(folder), std::string::npos);
+  std::filesystem::remove_all(folder);
+  setenv("LLMIR_OBJECT_CACHE", "/dev/null", 1);
+  EXPECT_FALSE(generatorFor(*context, twoKernels));
+  unsetenv("LLMIR_OBJECT_CACHE");
+}
+
 TEST_F(CPUTarget, UndefinedSymbolsAreNamed) {
   // exp becomes a call of the math library unless it was expanded before.
   auto generator = generatorFor(*context, R"(
@@ -159,7 +216,6 @@ TEST_F(CPUTarget, UndefinedSymbolsAreNamed) {
     }
     llvm.func @helper(f32) -> f32)");
   ASSERT_TRUE(generator) << generator.status().message();
-  ASSERT_TRUE(generator->optimize());
   for (auto refused : {generator->object(), generator->image("llmir_step")}) {
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.status().code(), StatusCode::Internal);

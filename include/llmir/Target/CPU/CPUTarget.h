@@ -29,12 +29,14 @@
 namespace llmir {
 
 /// Generates machine code for one module. Each form is created on demand, and
-/// can be created more than once.
+/// can be created more than once. Those below are optimized; they fail with
+/// ResourceExhausted if there is not enough memory.
 class CPUCodeGenerator {
 public:
   /// Translates `module` (LLVM dialect only, with at least one function) for
   /// the level, which must outlive this object. Fails with Internal if LLVM
-  /// lacks the target or the module cannot be translated.
+  /// lacks the target or the module cannot be translated, and with IoError if
+  /// the directory in LLMIR_OBJECT_CACHE (see image()) cannot be used.
   static Expected<CPUCodeGenerator> create(mlir::ModuleOp module,
                                            const CPULevel &level);
   CPUCodeGenerator(CPUCodeGenerator &&) noexcept;
@@ -44,20 +46,18 @@ public:
   /// `notes`. Call before the outputs below.
   void addNotes(Span<const uint8_t> notes);
 
-  /// Runs LLVM's optimizations; call once, before the outputs below. Fails with
-  /// ResourceExhausted if there is not enough memory.
-  Status optimize();
-
   /// The following outputs contain all functions in one module.
-  Expected<std::string> llvmText() const;
-  Expected<std::string> assembly() const;
+  Expected<std::string> llvmText();
+  Expected<std::string> assembly();
   /// A relocatable object; fails with Internal, naming them, if it has
   /// undefined symbols.
-  Expected<std::vector<uint8_t>> object() const;
+  Expected<std::vector<uint8_t>> object();
 
   /// The image for an artifact, linked from an object per function;
   /// `entry` becomes its entry point. Fails as object() and linkCodeImage() do.
-  Expected<std::vector<uint8_t>> image(const std::string &entry) const;
+  /// If the environment names a directory as LLMIR_OBJECT_CACHE, objects are
+  /// taken from there, and kept there for other modules with equal functions.
+  Expected<std::vector<uint8_t>> image(const std::string &entry);
 
 private:
   struct State;
