@@ -130,3 +130,11 @@ function(llmir_add_gtest name)
   target_compile_definitions(${name} PRIVATE LLMIR_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin/tests")
 endfunction()
+
+# llmir_replaces_operator_new(NAME)
+# The program has its own `operator new`. The thread sanitizer links another one into each program: the first one counts.
+function(llmir_replaces_operator_new name)
+  if(LLMIR_SANITIZE MATCHES "thread")
+    target_link_options(${name} PRIVATE -Wl,-z,muldefs)
+  endif()
+endfunction()

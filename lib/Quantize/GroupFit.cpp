@@ -11,6 +11,7 @@
 #include "llmir/Support/StoredBlock.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 using namespace llmir;
@@ -117,6 +118,7 @@ struct Sums {
 
 void llmir::levelsOf(const Group &group, const LevelGrid &grid, Fit fit,
                      float *levels) {
+  assert(group.count > 0 && group.count <= maxCount);
   float numbers[maxCount];
   const float inverse = fit.scale != 0 ? 1.0f / fit.scale : 0.0f;
   for (int64_t i = 0; i < group.count; ++i)

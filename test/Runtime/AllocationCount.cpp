@@ -16,20 +16,6 @@ static std::atomic<int64_t> allocations{0};
 
 int64_t llmir::test::allocationCount() { return allocations.load(); }
 
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define LLMIR_THREAD_SANITIZER
-#endif
-#elif defined(__SANITIZE_THREAD__)
-#define LLMIR_THREAD_SANITIZER
-#endif
-
-#ifdef LLMIR_THREAD_SANITIZER
-// The thread sanitizer has its own operator new, and calls this.
-extern "C" void __sanitizer_malloc_hook(const volatile void *, size_t) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-}
-#else
 void *operator new(size_t size) {
   allocations.fetch_add(1, std::memory_order_relaxed);
   void *memory = std::malloc(size ? size : 1);
@@ -39,4 +25,3 @@ void *operator new(size_t size) {
 }
 void operator delete(void *memory) noexcept { std::free(memory); }
 void operator delete(void *memory, size_t) noexcept { std::free(memory); }
-#endif
