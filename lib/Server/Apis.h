@@ -48,9 +48,10 @@ readPrompts(const JsonReader &reader, const char *key, ServedModel &model);
 Request defaultsOf(const ServedModel &model);
 
 /// How tokens are chosen, as readGenerationFields() reads it, within the limits
-/// of the server; and `cache_salt`.
+/// of the server; and `cache_salt`. `leastTokens`: of `max_tokens`.
 Status readFields(const JsonReader &reader, const Request &defaults,
-                  ServedModel &model, GenerationPlan &plan);
+                  ServedModel &model, GenerationPlan &plan,
+                  int64_t leastTokens = 1);
 
 /// `stream` and `stream_options`.
 struct StreamFields {

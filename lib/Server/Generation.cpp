@@ -76,11 +76,10 @@ std::string serverSentEvent(const Json &data) {
   return "data: " + jsonText(data) + "\n\n";
 }
 
-std::string lastEvents(const Answer &answer, bool includesUsage,
-                       Json envelope) {
-  if (!includesUsage)
+std::string lastEvents(Json envelope, Json usage) {
+  if (usage.is_null())
     return "data: [DONE]\n\n";
-  envelope["usage"] = answer.usage();
+  envelope["usage"] = std::move(usage);
   return serverSentEvent(envelope) + "data: [DONE]\n\n";
 }
 

@@ -56,6 +56,19 @@ Json completionLogprobs(const Tokenizer *tokenizer,
       {"text_offset", std::vector<int64_t>(offsets.begin(), offsets.end())}};
 }
 
+Json echoedLogprobs(const Tokenizer *tokenizer, int32_t first,
+                    Span<const TokenLogprobs> others,
+                    Span<const int64_t> offsets) {
+  Json result = completionLogprobs(tokenizer, others, offsets);
+  const auto addFirst = [&](const char *key, Json value) {
+    result[key].insert(result[key].begin(), std::move(value));
+  };
+  addFirst("tokens", nameOfToken(tokenizer, first));
+  addFirst("token_logprobs", nullptr);
+  addFirst("top_logprobs", nullptr);
+  return result;
+}
+
 static Json chatLogprob(const Tokenizer *tokenizer, int32_t token,
                         float logprob) {
   Json bytes = nullptr;

@@ -37,10 +37,11 @@ Request defaultsOf(const ServedModel &model) {
 }
 
 Status readFields(const JsonReader &reader, const Request &defaults,
-                  ServedModel &model, GenerationPlan &plan) {
+                  ServedModel &model, GenerationPlan &plan,
+                  int64_t leastTokens) {
   // As in OpenAI's API and in vLLM; and no client goes before another.
-  constexpr RequestRules rules = {/*topLogprobs=*/20,
-                                  /*allowsPriorities=*/false};
+  const RequestRules rules = {/*topLogprobs=*/20, /*allowsPriorities=*/false,
+                              leastTokens};
   LLMIR_ASSIGN_OR_RETURN(
       plan.fields,
       readGenerationFields(reader, defaults, model.prompts, rules));

@@ -321,9 +321,9 @@ Expected<GenerationFields> readGenerationFields(const JsonReader &reader,
   constexpr int64_t most = std::numeric_limits<int32_t>::max();
   LLMIR_ASSIGN_OR_RETURN(request.count,
                          reader.integerOr("n", 1, 1, mostContinuations));
-  LLMIR_ASSIGN_OR_RETURN(
-      request.maxTokens,
-      reader.integerOr("max_tokens", request.maxTokens, 1, most));
+  LLMIR_ASSIGN_OR_RETURN(request.maxTokens,
+                         reader.integerOr("max_tokens", request.maxTokens,
+                                          rules.leastTokens, most));
   LLMIR_ASSIGN_OR_RETURN(
       request.maxTokens,
       reader.integerOr("max_completion_tokens", request.maxTokens, 1, most));

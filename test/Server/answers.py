@@ -106,6 +106,29 @@ def check_logprobs(server):
     check("logprobs of a stream", values == logprobs["token_logprobs"], (values, logprobs))
     prompt = server.post("/v1/completions", dict(body, prompt_logprobs=1))[1]["choices"][0]
     check("logprobs of the prompt", prompt["prompt_logprobs"][0] is None and len(prompt["prompt_logprobs"]) > 2, prompt)
+    echoed = server.post("/v1/completions", dict(body, echo=True, n=2))[1]["choices"]
+    of_prompt = [None] + [each[str(id)]["logprob"] for each, id in zip(
+        server.post("/v1/completions", dict(body, prompt_logprobs=0))[1]["choices"][0]["prompt_logprobs"][1:],
+        server.post("/tokenize", {"prompt": PROMPT})[1]["tokens"][1:])]
+    for choice in echoed:
+        all = choice["logprobs"]
+        check("echo with logprobs", choice["text"] == PROMPT + whole["text"]
+              and all["token_logprobs"] == of_prompt + logprobs["token_logprobs"]
+              and all["tokens"][len(of_prompt):] == logprobs["tokens"] and all["top_logprobs"][0] is None
+              and len(all["top_logprobs"][1]) in (3, 4)
+              and all["text_offset"][len(of_prompt):] == [at + len(PROMPT) for at in logprobs["text_offset"]]
+              and "".join(all["tokens"]).endswith(choice["text"]) and "prompt_logprobs" not in choice, choice)
+    alone = server.post("/v1/completions", dict(body, echo=True, max_tokens=0))[1]
+    check("the prompt alone", alone["choices"][0]["text"] == PROMPT and alone["usage"]["completion_tokens"] == 0
+          and alone["usage"]["total_tokens"] == len(of_prompt)
+          and alone["choices"][0]["logprobs"]["token_logprobs"] == of_prompt, alone)
+    events = server.stream("/v1/completions", {"prompt": [PROMPT, "And God said"], "max_tokens": 6, "temperature": 0,
+                                               "echo": True, "stream": True})
+    texts = ["", ""]
+    for _, event in events[:-1]:
+        texts[event["choices"][0]["index"]] += event["choices"][0]["text"]
+    check("echo in a stream", texts[0] == PROMPT + whole["text"] and texts[1].startswith("And God said ")
+          and texts[1].count("And God said") == 1, texts)
     chat = {"messages": [{"role": "user", "content": PROMPT}], "max_tokens": 4, "temperature": 0, "logprobs": True,
             "top_logprobs": 2}
     content = server.post("/v1/chat/completions", chat)[1]["choices"][0]["logprobs"]["content"]

@@ -34,6 +34,12 @@ Json completionLogprobs(const Tokenizer *tokenizer,
                         Span<const TokenLogprobs> logprobs,
                         Span<const int64_t> offsets);
 
+/// The same for a prompt that an answer repeats: `first`, which has no log
+/// probability (null), and the tokens after it.
+Json echoedLogprobs(const Tokenizer *tokenizer, int32_t first,
+                    Span<const TokenLogprobs> others,
+                    Span<const int64_t> offsets);
+
 /// `logprobs` of a conversation: content, a list of token, logprob, bytes (null
 /// if they are not known) and top_logprobs.
 Json chatLogprobs(const Tokenizer *tokenizer,

@@ -72,6 +72,8 @@ struct RequestRules {
   int64_t topLogprobs = mostTopLogprobs;
   /// Whether `priority` may differ from 0.
   bool allowsPriorities = true;
+  /// Of `max_tokens`.
+  int64_t leastTokens = 1;
 };
 
 /// Reads these fields; `defaults` has the values of absent ones.
