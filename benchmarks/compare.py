@@ -44,7 +44,7 @@ from compare_report import accuracy_key, case_name, write_markdown, write_plot
 from peers import EngineFailed, KV_TYPES, LlamaBench, LlamaCppLibrary, Llmir, Test
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SHAPES = ("tinyllama-1.1b", "llama-3.2-1b", "qwen2.5-0.5b", "stories-15m")
+SHAPES = ("tinyllama-1.1b", "llama-3.2-1b", "qwen2.5-0.5b", "stories-15m", "qwen3-30b-a3b-8l")
 FILE_TYPES = ("bf16", "f16", "q8_0", "q4_0", "q4_1", "q5_0", "q5_1", "q4_k_m", "q2_k", "q3_k", "q4_k",
               "q5_k", "q6_k", "iq4_nl", "iq4_xs", "iq3_s", "iq3_xxs", "iq2_s", "iq2_xs", "iq2_xxs",
               "iq1_m", "iq1_s", "tq1_0", "tq2_0", "mxfp4")
@@ -68,7 +68,7 @@ def plan_performance():
         return [Case(shape, kind, count, prompt, gen, far, many, level, cache)
                 for kind, cache, count, far, many in itertools.product(
                     types, kv, threads, depth, sequences)]
-    tiny, llama, qwen, stories = SHAPES
+    tiny, llama, qwen, stories, mixture = SHAPES
     formats = ("bf16", "q8_0", "q4_0", "q4_k_m", "int8", "int4:g32", "int4:g128")
     # TinyLlama's context is shorter than 4096 tokens.
     deep = dict(prompt=0, depth=(0, 4096), kv=("bf16", "f16", "q8"))
@@ -76,6 +76,8 @@ def plan_performance():
     plan = cases(tiny, formats, (1, 2))
     plan += cases(tiny, ("q4_0",), (1, 2), **batch)
     plan += cases(tiny, ("q8_0", "q4_0"), (1,), level="x86-64-v3")
+    plan += cases(tiny, ("iq4_xs", "q5_k", "q2_k", "mxfp4"), (1, 2))
+    plan += cases(mixture, ("q4_0", "q4_k_m"), (1, 2), prompt=128)
     plan += cases(stories, ("q8_0",), (1, 2), gen=256)
     plan += cases(llama, formats, (1, 2))
     plan += cases(llama, ("q4_0", "q4_k_m", "int4:g128"), (1,), **batch)

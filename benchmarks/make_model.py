@@ -17,8 +17,10 @@ mixture q4_k_m, and mix, in which each matrix has one of all types. As in files 
 Rows that are not multiples of the blocks of K-quants (as in Qwen2.5-0.5B) are Q8_0.
 """
 import argparse
+import itertools
 import json
 import os
+import re
 import struct
 import sys
 import zlib
@@ -29,6 +31,7 @@ import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "test", "reference"))
+import make_experts  # noqa: E402
 from llmref import formats, gguf, gguf_model, load_checkpoint  # noqa: E402
 from llmref.checkpoint import gguf_name, heads_to_permute, permute_rows  # noqa: E402
 from llmref.config import config_from_json  # noqa: E402
@@ -55,6 +58,15 @@ SHAPES = {
         "intermediate_size": 5632, "num_hidden_layers": 22, "num_attention_heads": 32,
         "num_key_value_heads": 4, "rms_norm_eps": 1e-5, "rope_theta": 10000.0,
         "max_position_embeddings": 2048, "tie_word_embeddings": False},
+    # Eight of the 48 layers of Qwen3-30B-A3B: what a mixture of experts reads per token, in a file that fits.
+    "qwen3-30b-a3b-8l": {
+        "model_type": "qwen3_moe", "vocab_size": 151936, "hidden_size": 2048,
+        "intermediate_size": 6144, "moe_intermediate_size": 768, "num_experts": 128,
+        "num_experts_per_tok": 8, "norm_topk_prob": True, "decoder_sparse_step": 1,
+        "mlp_only_layers": [], "num_hidden_layers": 8, "num_attention_heads": 32,
+        "num_key_value_heads": 4, "head_dim": 128, "rms_norm_eps": 1e-6,
+        "rope_theta": 1000000.0, "max_position_embeddings": 40960,
+        "tie_word_embeddings": False},
     # 15 million parameters: measures the cost of a step apart from its weights.
     "stories-15m": {
         "model_type": "llama", "vocab_size": 32000, "hidden_size": 288,
@@ -62,12 +74,23 @@ SHAPES = {
         "num_key_value_heads": 6, "rms_norm_eps": 1e-5, "rope_theta": 10000.0,
         "max_position_embeddings": 2048, "tie_word_embeddings": True},
 }
-ARCHITECTURES = {"llama": "LlamaForCausalLM", "qwen2": "Qwen2ForCausalLM"}
+ARCHITECTURES = {"llama": "LlamaForCausalLM", "qwen2": "Qwen2ForCausalLM",
+                 "qwen3_moe": "Qwen3MoeForCausalLM"}
 DTYPES = {"f32": ("F32", "float32"), "f16": ("F16", "float16"), "bf16": ("BF16", "bfloat16")}
 
 PIECE = 1 << 20  # Number of values that are drawn, rounded and written at a time.
 
 Stored = namedtuple("Stored", "format shape")
+
+
+def config_of(data):
+    """The configuration of a config.json, with those keys of mixtures of experts that the shapes have."""
+    config = config_from_json(data)
+    config.experts = data.get("num_experts", 0)
+    config.experts_per_token = data.get("num_experts_per_tok", 0)
+    config.expert_inner = data.get("moe_intermediate_size", 0)
+    config.normalizes = data.get("norm_topk_prob", False)
+    return config
 
 
 class RandomWeights(object):
@@ -147,27 +170,53 @@ def write_folder(weights, data, folder, fmt="bf16"):
 
 def write_model(data, folder, seed):
     """A directory of bf16 weights for a config.json; -> bytes of weights."""
-    return write_folder(RandomWeights(config_from_json(data), seed), data, folder)
+    return write_folder(RandomWeights(config_of(data), seed), data, folder)
+
+
+def model_keys(config, file_type, name):
+    """The keys of the model, in the order of the file, those of a mixture of experts included."""
+    keys = gguf_model.model_keys(config, file_type, name)
+    if config.experts:
+        architecture = make_experts.ARCHITECTURES[config.family]
+        keys.update(("%s.%s" % (config.family, key), value)
+                    for key, value in make_experts.gguf_keys(config).items())
+        keys = {key.replace(config.family + ".", architecture + ".", 1): value for key, value in keys.items()}
+        keys["general.architecture"] = ("string", architecture)
+    return keys
+
+
+def stored_name(name):
+    """The name in GGUF of a tensor: the matrices of all experts of a layer have one."""
+    module, _, rest = name.partition(".mlp.")
+    inner, _, kind = re.sub(r"^experts\.\d+\.", "experts.", rest).rpartition(".")
+    if inner in make_experts.NAMES:
+        return "blk.%s.%s.%s" % (module.rsplit(".", 1)[1], make_experts.NAMES[inner], kind)
+    return gguf_name(name)
 
 
 def write_gguf(weights, path, file_type, vocabulary, name="random", pure=False):
     """A GGUF file that llama.cpp can also load; -> bytes of weights."""
     config = weights.config
-    keys = dict(gguf_model.model_keys(config, file_type, name), **vocabulary)
+    keys = dict(model_keys(config, file_type, name), **vocabulary)
     tensors, names = {}, {}
     divisors = gguf_model.rope_divisors(config)
     if divisors is not None:
         tensors["rope_freqs.weight"] = formats.encode("f32", divisors)
     for original, shape in config.weights().items():
+        names.setdefault(stored_name(original), []).append((original, shape))
+    for stored, originals in names.items():
+        original, shape = originals[0]
         fmt = gguf_model.tensor_format(config, original, shape, file_type, pure)
-        tensors[gguf_name(original)] = Stored(fmt, shape)
-        names[gguf_name(original)] = original
+        if ".mlp.experts." in original:
+            shape = (len(originals),) + shape
+        tensors[stored] = Stored("f32" if "_inp." in stored else fmt, shape)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         def parts(stored):
             if stored not in names:
                 return [tensors[stored].data]
-            fmt, shape = tensors[stored]
-            return stored_bytes(weights, names[stored], shape, fmt, pool, permute=True)
+            return itertools.chain.from_iterable(
+                stored_bytes(weights, original, shape, tensors[stored].format, pool, permute=True)
+                for original, shape in names[stored])
         gguf.write_gguf_parts(path, keys, tensors, parts)
     return sum(formats.byte_size(tensors[stored].format, tensors[stored].shape) for stored in names)
 
@@ -183,7 +232,7 @@ def quantize_checkpoint(folder, path, file_type, pure=False):
 
 def random_model(shape, path, file_type, seed=1, pure=False):
     """A random model of a shape, as a GGUF file if the path ends so; -> bytes of weights."""
-    weights = RandomWeights(config_from_json(SHAPES[shape]), seed)
+    weights = RandomWeights(config_of(SHAPES[shape]), seed)
     if path.endswith(".gguf"):
         vocabulary = gguf_model.dummy_vocabulary(weights.config)
         return write_gguf(weights, path, file_type, vocabulary, shape, pure)

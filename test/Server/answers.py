@@ -111,13 +111,13 @@ def check_logprobs(server):
         server.post("/v1/completions", dict(body, prompt_logprobs=0))[1]["choices"][0]["prompt_logprobs"][1:],
         server.post("/tokenize", {"prompt": PROMPT})[1]["tokens"][1:])]
     for choice in echoed:
-        all = choice["logprobs"]
+        both = choice["logprobs"]
         check("echo with logprobs", choice["text"] == PROMPT + whole["text"]
-              and all["token_logprobs"] == of_prompt + logprobs["token_logprobs"]
-              and all["tokens"][len(of_prompt):] == logprobs["tokens"] and all["top_logprobs"][0] is None
-              and len(all["top_logprobs"][1]) in (3, 4)
-              and all["text_offset"][len(of_prompt):] == [at + len(PROMPT) for at in logprobs["text_offset"]]
-              and "".join(all["tokens"]).endswith(choice["text"]) and "prompt_logprobs" not in choice, choice)
+              and both["token_logprobs"] == of_prompt + logprobs["token_logprobs"]
+              and both["tokens"][len(of_prompt):] == logprobs["tokens"] and both["top_logprobs"][0] is None
+              and len(both["top_logprobs"][1]) in (3, 4)
+              and both["text_offset"][len(of_prompt):] == [at + len(PROMPT) for at in logprobs["text_offset"]]
+              and "".join(both["tokens"]).endswith(choice["text"]) and "prompt_logprobs" not in choice, choice)
     alone = server.post("/v1/completions", dict(body, echo=True, max_tokens=0))[1]
     check("the prompt alone", alone["choices"][0]["text"] == PROMPT and alone["usage"]["completion_tokens"] == 0
           and alone["usage"]["total_tokens"] == len(of_prompt)
