@@ -132,9 +132,10 @@ function(llmir_add_gtest name)
 endfunction()
 
 # llmir_replaces_operator_new(NAME)
-# The program has its own `operator new`. The thread sanitizer links another one into each program: the first one counts.
+# The program has its own `operator new`. Clang's thread sanitizer would add another one, which is not needed: it sees
+# the calls of malloc(), too.
 function(llmir_replaces_operator_new name)
-  if(LLMIR_SANITIZE MATCHES "thread")
-    target_link_options(${name} PRIVATE -Wl,-z,muldefs)
+  if(LLMIR_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
+    target_link_options(${name} PRIVATE -fno-sanitize-link-c++-runtime)
   endif()
 endfunction()
