@@ -331,12 +331,12 @@ Outcome Batch::operator()() {
 
 void cli::addBatchCommand(CommandLine &line) {
   auto options = std::make_shared<BatchOptions>();
-  CLI::App &command = line.add(
+  Command command = line.add(
       "batch", "Answer many requests from standard input at once",
       "echo '{\"prompt\": \"In the beginning\", \"max_tokens\": 20}' | llmir "
       "batch models/demo\n"
       "  llmir batch ORG/NAME < requests.jsonl > results.jsonl");
-  command.footer(
+  command.explain(
       "Reads one JSON object per line: \"prompt\" (a text or token ids) or "
       "\"messages\",\nand any of custom_id, n, max_tokens, min_tokens, stop, "
       "stop_token_ids, ignore_eos,\ntemperature, top_k, top_p, min_p, "
@@ -346,13 +346,12 @@ void cli::addBatchCommand(CommandLine &line) {
       "include_stop_str_in_output, priority, tools, documents and\n"
       "chat_template_kwargs.\nWrites one object "
       "per line as requests finish: line (the number of the request's\nline), "
-      "choices and usage, or error.\n\n" +
-      command.get_footer());
+      "choices and usage, or error.");
   addModelOptions(command, options->model);
   addOption(command, "-n,--max-tokens", options->maxTokens,
             "maximum tokens of requests without max_tokens (default: until an "
             "end token or the context's end)")
-      ->check(atLeast(1));
+      .check(atLeast(1));
   addSamplingOptions(command, options->sampling);
   addExecutionOptions(command, options->execution);
   addSharedCacheOption(command, options->execution);

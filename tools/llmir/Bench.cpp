@@ -358,54 +358,54 @@ Outcome BenchCommand::operator()() {
 // The command
 //===----------------------------------------------------------------------===//
 
-static void addTestOptions(CLI::App &command, BenchOptions &options) {
+static void addTestOptions(Command command, BenchOptions &options) {
   auto addList = [&](const char *names, std::vector<int64_t> &list,
                      double least, const char *description,
                      const char *variableOf = "") {
     return addOption(command, names, list, description, {}, variableOf)
-        ->delimiter(',')
-        ->allow_extra_args(false)
-        ->check(atLeast(least));
+        .separatedByCommas()
+        .isOneArgument()
+        .check(atLeast(least));
   };
   addList("-p,--prompt", options.prompts, 0,
           "prompt tokens of the prefill tests; 0: none", "--bench-prompt")
-      ->capture_default_str();
+      .showDefault();
   addList("-n,--gen", options.tokens, 0, "tokens of the decode tests; 0: none")
-      ->each([&options](const std::string &) { options.givesTokens = true; })
-      ->capture_default_str();
+      .onValue([&options] { options.givesTokens = true; })
+      .showDefault();
   addList("-d,--depth", options.depths, 0,
           "tokens in the context at the start of a test")
-      ->capture_default_str();
+      .showDefault();
   addList("-s,--sequences", options.sequences, 1,
           "sequences that the decode tests decode in one step")
-      ->capture_default_str();
+      .showDefault();
   addList("-t,--threads", options.threads, 0,
           "worker threads; 0, the default: one per processor");
 }
 
 void cli::addBenchCommand(CommandLine &line) {
   auto options = std::make_shared<BenchOptions>();
-  CLI::App &command = line.add(
+  Command command = line.add(
       "bench",
       "Measure prefill and decode speed, relative to the limits of the machine",
       "llmir bench models/demo -p 512 -n 128 -t 1,2\n"
       "  llmir bench m.llmir -p 0 -n 64 --sequences 1,4,16 -d 0,4096 --json\n"
       "  llmir bench m.gguf -p 512 -n 32 -r 1 --profile trace.json");
   addModelOptions(command, options->model);
-  command.get_option("MODEL")->required(false); // `bench serve` has none.
+  command.argument("MODEL").required(false); // `bench serve` has none.
   addTestOptions(command, *options);
   addOption(command, "-b,--batch", options->chunk,
             "tokens of a prefill step (default: the model's token budget)")
-      ->check(atLeast(1));
+      .check(atLeast(1));
   addOption(command, "-r,--repetitions", options->repetitions,
             "repetitions of each test, after one warm-up run")
-      ->capture_default_str()
-      ->check(atLeast(1));
+      .showDefault()
+      .check(atLeast(1));
   addPlacementOptions(command, options->placement);
   addOption(command, "-o,--output", options->format, "output format", {},
             "--bench-output")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"md", "json", "csv"}));
+      .showDefault()
+      .check(oneOf({"md", "json", "csv"}));
   addFlag(command, "--json", options->json, "the same as -o json");
   addOption(
       command, "--profile", options->profile,

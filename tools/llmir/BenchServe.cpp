@@ -373,13 +373,13 @@ Outcome BenchServe::operator()() {
 // The command
 //===----------------------------------------------------------------------===//
 
-static void addServerOptions(CLI::App &command, BenchServeOptions &options) {
+static void addServerOptions(Command command, BenchServeOptions &options) {
   addOption(command, "--base-url", options.baseUrl,
             "address of the server, instead of --host and --port", "URL");
   addOption(command, "--host", options.host,
             "host of the server (default: 127.0.0.1)");
   addOption(command, "--port", options.port, "its port (default: 8080)")
-      ->check(CLI::Range(1, 65535));
+      .check(inRange(1, 65535));
   addOption(command, "--endpoint", options.target.endpoint,
             "/v1/completions (default) or /v1/chat/completions", "PATH");
   addOption(command, "--model", options.target.model,
@@ -391,23 +391,23 @@ static void addServerOptions(CLI::App &command, BenchServeOptions &options) {
           "accept any certificate of an https server");
   addOption(command, "--ready-timeout", options.readyTimeout,
             "seconds to wait until the server is ready (default: 0)")
-      ->check(CLI::Range(0, 86400));
+      .check(inRange(0, 86400));
   addOption(command, "--simulate", options.stepTable,
             "simulate a server instead, whose steps take the times of this "
             "file, which `llmir bench steps` writes",
             "FILE");
   addOption(command, "--request-timeout", options.requestTimeout,
             "seconds after which a request has failed; 0, the default: never")
-      ->check(CLI::Range(0, 31536000));
+      .check(inRange(0, 31536000));
 }
 
-static void addRandomOptions(CLI::App &command, BenchServeOptions &options) {
+static void addRandomOptions(Command command, BenchServeOptions &options) {
   const auto length = [&](const char *name, int64_t &value, double least,
                           const std::string &description) {
     addOption(command, name, value,
               description + " (default: " + std::to_string(value) + ")")
-        ->check(atLeast(least))
-        ->check(CLI::Range(0.0, 1e8));
+        .check(atLeast(least))
+        .check(inRange(0.0, 1e8));
   };
   RandomWorkload &random = options.random;
   length("--random-input-len", random.inputLength, 1,
@@ -418,7 +418,7 @@ static void addRandomOptions(CLI::App &command, BenchServeOptions &options) {
             "lengths are uniform from (1 - RATIO) to (1 + RATIO) times these "
             "(default: 0)",
             "RATIO")
-      ->check(atLeast(0));
+      .check(atLeast(0));
   length("--random-prefix-len", random.prefixLength, 0,
          "tokens with which all random prompts begin");
   length("--prefix-repetition-prefix-len", options.repeatedPrefix, 0,
@@ -433,34 +433,33 @@ static void addRandomOptions(CLI::App &command, BenchServeOptions &options) {
          "requests of a conversation of multi-turn");
 }
 
-static void addLoadOptions(CLI::App &command, BenchServeOptions &options) {
+static void addLoadOptions(Command command, BenchServeOptions &options) {
   addOption(command, "--dataset-name", options.dataset,
             "random (default): prompts of random tokens; prefix_repetition: "
             "groups of them with the same beginning; multi-turn: random "
             "conversations; custom: those of a file")
-      ->check(CLI::IsMember(
-          {"random", "prefix_repetition", "multi-turn", "custom"}));
+      .check(oneOf({"random", "prefix_repetition", "multi-turn", "custom"}));
   addOption(command, "--dataset-path", options.datasetPath,
             "prompts as JSON lines, {\"prompt\": text or ids} or "
             "{\"messages\": [...]}, with \"output_tokens\" where it differs",
             "FILE");
   addOption(command, "--custom-output-len", options.customOutput,
             "maximum tokens of answers to a file's prompts (default: 256)")
-      ->check(atLeast(1));
+      .check(atLeast(1));
   addOption(command, "--num-prompts", options.numPrompts,
             "requests, or conversations of multi-turn (default: 100)")
-      ->check(CLI::Range(1, 100000000));
+      .check(inRange(1, 100000000));
   addOption(command, "--num-warmups", options.numWarmups,
             "requests before the measurement, with other random prompts "
             "(default: 0)")
-      ->check(CLI::Range(0, 1000000));
+      .check(inRange(0, 1000000));
   addOption(command, "--prompt-form", options.promptForm,
             "random prompts are token ids or text; auto, the default: ids, "
             "where the server's /tokenize gives some")
-      ->check(CLI::IsMember({"auto", "ids", "text"}));
+      .check(oneOf({"auto", "ids", "text"}));
   addOption(command, "--vocab-size", options.vocabulary,
             "random token ids are below this, instead of those of /tokenize")
-      ->check(CLI::Range(2, std::numeric_limits<int32_t>::max()));
+      .check(inRange(2, std::numeric_limits<int32_t>::max()));
   addRandomOptions(command, options);
   addOption(command, "--seed", options.seed,
             "seed of prompts and arrivals (default: 0); the same prompts may "
@@ -468,32 +467,32 @@ static void addLoadOptions(CLI::App &command, BenchServeOptions &options) {
   addOption(command, "--request-rate", options.requestRate,
             "requests that arrive per second; inf, the default: all at once",
             "RATE")
-      ->check(CLI::Range(1e-6, std::numeric_limits<double>::infinity()));
+      .check(inRange(1e-6, std::numeric_limits<double>::infinity()));
   addOption(command, "--burstiness", options.burstiness,
             "shape of the gamma distribution of intervals; 1, the default: a "
             "Poisson process; smaller: bursts")
-      ->check(CLI::Range(1e-3, 1e6));
+      .check(inRange(1e-3, 1e6));
   addOption(command, "--max-concurrency", options.maxConcurrency,
             "requests, or conversations, at once; 0, the default: no limit")
-      ->check(atLeast(0));
+      .check(atLeast(0));
   addFlag(command, "--ignore-eos", options.target.ignoresEos,
           "answers have the maximum of tokens");
   addOption(command, "--temperature", options.temperature,
             "temperature of requests (default: the server's)")
-      ->check(atLeast(0));
+      .check(atLeast(0));
   addOption(command, "--extra-body", options.extraBody,
             "further fields of requests", "JSON");
 }
 
-static void addReportOptions(CLI::App &command, BenchServeOptions &options) {
+static void addReportOptions(Command command, BenchServeOptions &options) {
   addOption(command, "--percentile-metrics", options.metrics,
             "metrics of the report (default: ttft,tpot,itl,e2el)")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"ttft", "tpot", "itl", "e2el"}));
+      .separatedByCommas()
+      .check(oneOf({"ttft", "tpot", "itl", "e2el"}));
   addOption(command, "--metric-percentiles", options.percentiles,
             "percentiles of each metric (default: 99)")
-      ->delimiter(',')
-      ->check(CLI::Range(0.0, 100.0));
+      .separatedByCommas()
+      .check(inRange(0.0, 100.0));
   addOption(command, "--save-result", options.resultFile,
             "also write the report as JSON, with vLLM's keys", "FILE");
   addFlag(command, "--save-detailed", options.detailed,
@@ -501,13 +500,11 @@ static void addReportOptions(CLI::App &command, BenchServeOptions &options) {
   addJsonFlag(command, options.json);
 }
 
-void cli::addBenchServeCommand(CommandLine &line, CLI::App &bench) {
+void cli::addBenchServeCommand(CommandLine &line, Command bench) {
   auto options = std::make_shared<BenchServeOptions>();
-  CLI::App &command = *bench.add_subcommand(
-      "serve",
-      "Measure a server with OpenAI's API, as `vllm bench serve` does");
-  command.footer(
-      "Example:\n  llmir bench serve --port 8080 --num-prompts 64 "
+  Command command = bench.addCommand(
+      "serve", "Measure a server with OpenAI's API, as `vllm bench serve` does",
+      "llmir bench serve --port 8080 --num-prompts 64 "
       "--random-input-len 512 --random-output-len 64\n"
       "  llmir bench serve --base-url https://host/v1 --api-key KEY --endpoint "
       "/v1/chat/completions --request-rate 4");

@@ -65,21 +65,21 @@ static Outcome runBenchSteps(const BenchStepsOptions &options) {
   return Status::ok();
 }
 
-void cli::addBenchStepsCommand(CommandLine &line, CLI::App &bench) {
+void cli::addBenchStepsCommand(CommandLine &line, Command bench) {
   auto options = std::make_shared<BenchStepsOptions>();
-  CLI::App &command = *bench.add_subcommand(
+  Command command = bench.addCommand(
       "steps",
-      "Measure the steps of a model for `llmir bench serve --simulate`");
-  command.footer("Example:\n  llmir bench steps models/demo -o steps.json\n"
-                 "  llmir bench serve --simulate steps.json --request-rate 8");
+      "Measure the steps of a model for `llmir bench serve --simulate`",
+      "llmir bench steps models/demo -o steps.json\n"
+      "  llmir bench serve --simulate steps.json --request-rate 8");
   addModelOptions(command, options->model);
   const auto addList = [&](const char *names, std::vector<int64_t> &list,
                            const char *description) {
     addOption(command, names, list, description)
-        ->delimiter(',')
-        ->allow_extra_args(false)
-        ->capture_default_str()
-        ->check(atLeast(0));
+        .separatedByCommas()
+        .isOneArgument()
+        .showDefault()
+        .check(atLeast(0));
   };
   addList("-p,--prompts", options->table.prompts,
           "tokens of prompts in a step, ascending from 0");
@@ -89,8 +89,8 @@ void cli::addBenchStepsCommand(CommandLine &line, CLI::App &bench) {
           "tokens of each sequence before it, ascending from 0");
   addOption(command, "-r,--repetitions", options->repetitions,
             "repetitions of each step, after one warm-up run")
-      ->capture_default_str()
-      ->check(atLeast(1));
+      .showDefault()
+      .check(atLeast(1));
   addExecutionOptions(command, options->execution);
   addOption(command, "-o,--output", options->output,
             "file to write (default: standard output)", "FILE");

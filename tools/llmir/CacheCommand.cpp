@@ -70,15 +70,15 @@ static Outcome clearCache(const CacheOptions &options) {
 
 void cli::addCacheCommand(CommandLine &line) {
   auto options = std::make_shared<CacheOptions>();
-  CLI::App &command = line.add("cache", "List or clear the compiled artifacts",
-                               "llmir cache list");
-  command.require_subcommand(1);
+  Command command = line.add("cache", "List or clear the compiled artifacts",
+                             "llmir cache list");
+  command.requireCommand();
   addCacheOptions(command, *options);
   auto addAction = [&](const char *name, const char *description,
                        Outcome (*action)(const CacheOptions &)) {
-    CLI::App *sub = command.add_subcommand(name, description);
-    sub->fallthrough();
-    line.onRun(*sub, [options, action] { return action(*options); });
+    Command sub = command.addCommand(name, description);
+    sub.acceptFlagsOfParent();
+    line.onRun(sub, [options, action] { return action(*options); });
   };
   addAction("list", "list the artifacts, the most recently used first",
             listEntries);

@@ -435,7 +435,7 @@ Outcome Chat::operator()() {
 
 void cli::addChatCommand(CommandLine &line) {
   auto options = std::make_shared<ChatOptions>();
-  CLI::App &command =
+  Command command =
       line.add("chat", "Talk with a model",
                "llmir chat model.gguf --system \"You answer briefly.\"\n"
                "  printf 'Hello!\\nWhat is 2 + 2?\\n' | llmir chat model.gguf");

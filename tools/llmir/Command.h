@@ -15,13 +15,17 @@
 
 #include "llmir/Support/Status.h"
 
-#include <CLI/CLI.hpp>
-
 #include <functional>
-#include <optional>
+#include <memory>
 #include <string>
-#include <type_traits>
 #include <vector>
+
+// The parser, CLI11, consists of headers only: no other file includes it, since
+// each would compile its own copy.
+namespace CLI {
+class App;
+class Option;
+} // namespace CLI
 
 namespace llmir::cli {
 
@@ -49,95 +53,114 @@ struct Outcome {
   bool wrongUsage = false;
 };
 
+/// Rejects values of a flag: adds itself to the flag.
+using Check = std::function<void(CLI::Option &)>;
+
+/// Numbers of at least `least`.
+Check atLeast(double least);
+/// Numbers from `least` to `most`, as the help text says.
+Check inRange(int least, int most);
+Check inRange(double least, double most);
+/// One of some words, which the help text lists.
+Check oneOf(std::vector<std::string> words);
+/// Not an empty text, which is not the same as an absent flag.
+Check notEmpty();
+
+/// A flag or an argument of a command; a copy is the same flag.
+class Flag {
+public:
+  explicit Flag(CLI::Option &option) : option(&option) {}
+
+  Flag check(const Check &check);
+  Flag required(bool isRequired = true);
+  /// The help text shows the value that the variable has now.
+  Flag showDefault();
+  /// Not to be given together with the other one.
+  Flag excludes(Flag other);
+  /// A list is separated by commas, too.
+  Flag separatedByCommas();
+  /// A list is one argument; the next one does not belong to it.
+  Flag isOneArgument();
+  /// Numbers may have units: 2G, 500MB, 1MiB.
+  Flag hasUnits();
+  /// Calls `action` for each value.
+  Flag onValue(std::function<void()> action);
+
+private:
+  CLI::Option *option;
+};
+
+/// A command under construction, to which flags are added; a copy is the same
+/// command.
+class Command {
+public:
+  explicit Command(CLI::App &app) : app(&app) {}
+
+  /// Adds a command of this command; `example` is appended to its help text.
+  Command addCommand(const std::string &name, const std::string &description,
+                     const std::string &example = {});
+  /// Running the command without one of its commands is wrong.
+  void requireCommand();
+  /// The flags of the command to which this one was added can follow it.
+  void acceptFlagsOfParent();
+  /// Adds an argument without a flag; a list takes all that follow.
+  template <typename T>
+  Flag addArgument(const std::string &name, T &value,
+                   const std::string &description);
+  Flag argument(const std::string &name);
+  /// Adds a text to the help, before the example.
+  void explain(const std::string &text);
+
+  CLI::App &parser() const { return *app; }
+
+private:
+  CLI::App *app;
+};
+
 /// The command line: each command registers its flags and its action.
 class CommandLine {
 public:
   CommandLine();
+  ~CommandLine();
 
   /// Adds the command `name`; `example` is appended to its help text.
-  CLI::App &add(const std::string &name, const std::string &description,
-                const std::string &example);
+  Command add(const std::string &name, const std::string &description,
+              const std::string &example);
   /// Sets the action of `command`, called once its flags are parsed.
-  void onRun(CLI::App &command, std::function<Outcome()> action);
+  void onRun(Command command, std::function<Outcome()> action);
 
   /// Parses the arguments and runs the command. Returns the exit code.
   int run(int argc, char **argv);
 
 private:
-  int reportUsage(const CLI::ParseError &error);
-
-  CLI::App app;
+  std::unique_ptr<CLI::App> app;
   std::function<Outcome()> chosen;
 };
 
-/// The environment variable for a flag: LLMIR_TOP_K for --top-k. For a flag
-/// with several names, the one that is set, otherwise that of the longest name.
-std::string environmentName(const std::string &names);
-
-/// Rejects values that are not whole numbers of 64 bits; the parser itself
-/// would round, wrap or truncate them.
-CLI::Validator wholeNumber(bool isSigned);
-
-/// The type of a single value of a flag that is optional or a list.
-template <typename T> struct OneValue {
-  using Type = T;
-};
-template <typename T> struct OneValue<std::optional<T>> {
-  using Type = T;
-};
-template <typename T> struct OneValue<std::vector<T>> {
-  using Type = T;
-};
-
-/// Rejects an empty text, which is not the same as an absent flag.
-CLI::Validator notEmpty();
-
-/// Adds a flag with a value and its environment variable; `variableOf` gives
-/// the variable's name if the flag has another meaning in other commands.
-/// `form` describes the value in the help text, by default by its type.
+/// Adds a flag with a value and its environment variable: LLMIR_TOP_K for
+/// --top-k. `variableOf` gives the variable's name if the flag has another
+/// meaning in other commands. `form` describes the value in the help text, by
+/// default by its type. T: an integer, float, double or text, std::optional or
+/// a list of these; Command.cpp has the list.
 template <typename T>
-CLI::Option *addOption(CLI::App &command, const std::string &names, T &value,
-                       const std::string &description,
-                       const std::string &form = {},
-                       const std::string &variableOf = {}) {
-  std::string variable =
-      environmentName(variableOf.empty() ? names : variableOf);
-  CLI::Option *option =
-      command.add_option(names, value, description)->envname(variable);
-  if (!form.empty())
-    option->option_text(form + " (Env:" + variable + ")");
-  using Type = typename OneValue<T>::Type;
-  if constexpr (std::is_integral_v<Type>)
-    option->check(wholeNumber(std::is_signed_v<Type>));
-  if constexpr (std::is_same_v<T, std::string>)
-    option->check(notEmpty());
-  return option;
-}
-
-/// Rejects values that are not Booleans; needed for flags set by a variable.
-CLI::Validator truthValue();
+Flag addOption(Command command, const std::string &names, T &value,
+               const std::string &description, const std::string &form = {},
+               const std::string &variableOf = {});
 
 /// Adds a flag without a value.
-inline CLI::Option *addFlag(CLI::App &command, const std::string &names,
-                            bool &value, const std::string &description) {
-  return command.add_flag(names, value, description)
-      ->envname(environmentName(names))
-      ->check(truthValue());
-}
-
-/// Rejects numbers below `least`.
-CLI::Validator atLeast(double least);
+Flag addFlag(Command command, const std::string &names, bool &value,
+             const std::string &description);
 
 // Flags that several commands have.
 
 /// --json, of commands whose output is otherwise text.
-inline CLI::Option *addJsonFlag(CLI::App &command, bool &value) {
+inline Flag addJsonFlag(Command command, bool &value) {
   return addFlag(command, "--json", value, "print one JSON object instead");
 }
 
 /// --jsonl; `form` describes a line: "{\"text\": …} or {\"ids\": …}".
-inline CLI::Option *addJsonLinesFlag(CLI::App &command, bool &value,
-                                     const std::string &form) {
+inline Flag addJsonLinesFlag(Command command, bool &value,
+                             const std::string &form) {
   return addFlag(command, "--jsonl", value,
                  "read one JSON object per line (at most 64 MiB), " + form +
                      ", and write one per line");
@@ -145,12 +168,11 @@ inline CLI::Option *addJsonLinesFlag(CLI::App &command, bool &value,
 
 /// -n, of commands that generate; `what` is limited: "to generate".
 template <typename T>
-CLI::Option *addMaxTokensOption(CLI::App &command, T &value,
-                                const std::string &what) {
+Flag addMaxTokensOption(Command command, T &value, const std::string &what) {
   return addOption(command, "-n,--max-tokens", value,
                    "maximum tokens " + what +
                        " (default: until an end token or the context's end)")
-      ->check(atLeast(0));
+      .check(atLeast(0));
 }
 
 void addPullCommand(CommandLine &line);
@@ -168,8 +190,8 @@ void addPerplexityCommand(CommandLine &line);
 void addChatCommand(CommandLine &line);
 void addBenchCommand(CommandLine &line);
 /// Add `serve` and `steps` to the command `bench`.
-void addBenchServeCommand(CommandLine &line, CLI::App &bench);
-void addBenchStepsCommand(CommandLine &line, CLI::App &bench);
+void addBenchServeCommand(CommandLine &line, Command bench);
+void addBenchStepsCommand(CommandLine &line, Command bench);
 void addCacheCommand(CommandLine &line);
 
 } // namespace llmir::cli

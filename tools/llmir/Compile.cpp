@@ -180,16 +180,16 @@ static Outcome compile(const CompileFlags &flags) {
 
 void cli::addCompileCommand(CommandLine &line) {
   auto flags = std::make_shared<CompileFlags>();
-  CLI::App &command = line.add("compile", "Compile a checkpoint to an artifact",
-                               "llmir compile models/demo -o demo.llmir\n"
-                               "  llmir compile models/demo --emit llm\n"
-                               "  llmir compile DIRECTORY --graph own.mlir -o "
-                               "own.llmir\n"
-                               "  llmir compile models/demo -o demo.llmir "
-                               "--recipe 'head=q8,*.mlp.*=int4:g128,*=int8'" +
-                                   stagesAndForms());
-  command.add_option("MODEL", flags->model, checkpointHelp)->option_text(" ");
-  CLI::Option *program = addOption(
+  Command command = line.add("compile", "Compile a checkpoint to an artifact",
+                             "llmir compile models/demo -o demo.llmir\n"
+                             "  llmir compile models/demo --emit llm\n"
+                             "  llmir compile DIRECTORY --graph own.mlir -o "
+                             "own.llmir\n"
+                             "  llmir compile models/demo -o demo.llmir "
+                             "--recipe 'head=q8,*.mlp.*=int4:g128,*=int8'" +
+                                 stagesAndForms());
+  command.addArgument("MODEL", flags->model, checkpointHelp);
+  Flag program = addOption(
       command, "--program", flags->program,
       "compile this program (as 'llmir-translate --disassemble-program' writes "
       "one) instead of a model",
@@ -200,7 +200,7 @@ void cli::addCompileCommand(CommandLine &line) {
       "that traces a custom model); MODEL provides the parameters and the "
       "tokenizer",
       "FILE")
-      ->excludes(program);
+      .excludes(program);
   addOption(command, "--weights-of", flags->weightsOf,
             "with --program: the artifact whose weights, cache, limits and "
             "tokenizer it uses",
@@ -214,16 +214,16 @@ void cli::addCompileCommand(CommandLine &line) {
       "comma-separated CPU levels of the code: native, x86-64 (all of "
       "them), x86-64-v3, x86-64-v4-bf16, aarch64, …; LEVEL+ is that level "
       "and all that include it")
-      ->capture_default_str();
-  CLI::Option *quantize =
+      .showDefault();
+  Flag quantize =
       addOption(
           command, "--quantize", flags->quantize,
           "quantize the projections' weights: none, q8, q4, or int8 or int4 "
           "with :g32, :g64 or :g128, :asym, :a32 (f32 instead of int8 "
           "activations); the output projection gets 8 bits unless :plain-head "
           "is given")
-          ->capture_default_str()
-          ->excludes(program);
+          .showDefault()
+          .excludes(program);
   addOption(
       command, "--recipe", flags->recipe,
       "quantize by the names of matrices: a file, or comma-separated "
@@ -231,26 +231,26 @@ void cli::addCompileCommand(CommandLine &line) {
       "text, the pattern head the output projection; schemes are those of "
       "--quantize",
       "FILE|RULES")
-      ->excludes(program)
-      ->excludes(quantize);
+      .excludes(program)
+      .excludes(quantize);
   addOption(command, "--kv", flags->kv, "element type of the KV cache")
-      ->capture_default_str()
-      ->excludes(program)
-      ->check(CLI::IsMember({"auto", "f32", "f16", "bf16", "q8"}));
+      .showDefault()
+      .excludes(program)
+      .check(oneOf({"auto", "f32", "f16", "bf16", "q8"}));
   addOption(command, "--ctx", flags->context,
             "maximum sequence length in tokens (default: the model's own)")
-      ->excludes(program)
-      ->check(atLeast(1));
+      .excludes(program)
+      .check(atLeast(1));
   addOption(command, "--token-budget", flags->tokenBudget,
             "maximum tokens of a step (default: 512; encoders: the context)")
-      ->excludes(program)
-      ->check(atLeast(1));
+      .excludes(program)
+      .check(atLeast(1));
   addOption(command, "--emit", flags->emit,
             "write an intermediate form instead of an artifact", "FORM")
-      ->check(CLI::IsMember(formNames()));
+      .check(oneOf(formNames()));
   addOption(command, "--stop-after", flags->stopAfter,
             "stop after a stage and report its result", "STAGE")
-      ->check(CLI::IsMember(compilerStages()));
+      .check(oneOf(compilerStages()));
   line.onRun(command,
              withModel(flags->model, [flags] { return compile(*flags); }));
 }

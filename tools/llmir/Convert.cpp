@@ -108,22 +108,20 @@ static Outcome runConvert(const ConvertFlags &flags) {
 
 void cli::addConvertCommand(CommandLine &line) {
   auto flags = std::make_shared<ConvertFlags>();
-  CLI::App &command = line.add(
+  Command command = line.add(
       "convert", "Convert a checkpoint to a GGUF file, and quantize it",
       "llmir convert models/demo -o demo.gguf --type q8_0\n"
       "  llmir convert model-f16.gguf -o model-q4.gguf --type q4_k_m "
       "--imatrix imatrix.gguf");
-  command.add_option("MODEL", flags->model, checkpointHelp)
-      ->required()
-      ->option_text(" ");
+  command.addArgument("MODEL", flags->model, checkpointHelp).required();
   addOption(command, "-o,--output", flags->output, "the .gguf file", "FILE")
-      ->required();
+      .required();
   addOption(command, "--type", flags->type,
             "f32, f16, bf16, q8_0, q6_k, q5_k_m, q5_k_s, q5_1, q5_0, q4_k_m, "
             "q4_k_s, q4_1, q4_0, iq4_nl, iq4_xs, mxfp4, q3_k_l, q3_k_m, "
             "q3_k_s, q2_k, tq2_0, tq1_0",
             "TYPE")
-      ->capture_default_str();
+      .showDefault();
   addOption(command, "--imatrix", flags->imatrix,
             "weights errors by these statistics of activations, as llama.cpp "
             "writes them (GGUF or .dat)",
@@ -132,8 +130,8 @@ void cli::addConvertCommand(CommandLine &line) {
             "divide the result into files with at most this many bytes of "
             "tensors, for example 2G; 0: one file",
             "SIZE")
-      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/true))
-      ->capture_default_str();
+      .hasUnits()
+      .showDefault();
   addOption(command, "--pre", flags->pre,
             "name of the tokenizer's pre-tokenizer (tokenizer.ggml.pre), by "
             "default found by its rules",

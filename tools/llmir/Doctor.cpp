@@ -295,19 +295,18 @@ static Outcome examine(const DoctorOptions &options) {
 
 void cli::addDoctorCommand(CommandLine &line) {
   auto options = std::make_shared<DoctorOptions>();
-  CLI::App &command = line.add(
+  Command command = line.add(
       "doctor",
       "Check whether this machine can compile and run models, or a model",
       "llmir doctor\n  llmir doctor model.gguf");
-  command
-      .add_option("MODEL", options->model,
-                  std::string(modelHelp) +
-                      ": whether it fits into memory, and how fast it can be")
-      ->option_text(" ");
+  command.addArgument(
+      "MODEL", options->model,
+      std::string(modelHelp) +
+          ": whether it fits into memory, and how fast it can be");
   addCacheOptions(command, options->cache);
   addOption(command, "-t,--threads", options->threads,
             "threads of the bandwidth test (default: one per processor)")
-      ->check(atLeast(1));
+      .check(atLeast(1));
   addJsonFlag(command, options->json);
   line.onRun(command, [options] { return examine(*options); });
 }

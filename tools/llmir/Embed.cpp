@@ -358,15 +358,13 @@ static Outcome embed(const EmbedOptions &options) {
 
 void cli::addEmbedCommand(CommandLine &line) {
   auto options = std::make_shared<EmbedOptions>();
-  CLI::App &command =
+  Command command =
       line.add("embed", "Print the embeddings of texts",
                "llmir embed models/bge-small \"a text\" \"another one\"\n"
                "  llmir embed models/bge-small < lines.txt > vectors.txt");
   addModelOptions(command, options->model);
-  command
-      .add_option("TEXT", options->texts,
-                  "a text (default: each line of standard input)")
-      ->option_text(" ");
+  command.addArgument("TEXT", options->texts,
+                      "a text (default: each line of standard input)");
   addJsonFlag(command, options->json);
   addJsonLinesFlag(command, options->jsonLines,
                    "{\"text\": …} or {\"ids\": …}");

@@ -59,25 +59,23 @@ static Outcome runExport(const ExportOptions &options) {
 
 void cli::addExportCommand(CommandLine &line) {
   auto options = std::make_shared<ExportOptions>();
-  CLI::App &command = line.add(
+  Command command = line.add(
       "export", "Export a checkpoint as an ONNX model with its weights",
       "llmir export models/demo -o demo.onnx\n"
       "  llmir export models/demo -o demo.onnx --weights f16");
-  command.add_option("MODEL", options->model, checkpointHelp)
-      ->required()
-      ->option_text(" ");
+  command.addArgument("MODEL", options->model, checkpointHelp).required();
   addOption(command, "-o,--output", options->output, "the .onnx file", "FILE")
-      ->required();
+      .required();
   addOption(command, "--weights", options->weights,
             "type of the weights; stored: f32, f16 and bf16 as in the "
             "checkpoint, f32 for others. Computation is in f32",
             "TYPE")
-      ->check(CLI::IsMember({"stored", "f32", "f16", "bf16"}))
-      ->capture_default_str();
+      .check(oneOf({"stored", "f32", "f16", "bf16"}))
+      .showDefault();
   addOption(command, "--tokens", options->tokens,
             "number of input tokens; 0: dynamic", "N")
-      ->check(atLeast(0))
-      ->capture_default_str();
+      .check(atLeast(0))
+      .showDefault();
   addFlag(command, "--external-data", options->externalData,
           "write the weights to FILE.data, which is always done from 2 GiB on");
   line.onRun(command, withModel(options->model,

@@ -229,25 +229,23 @@ static Outcome inspect(const InspectOptions &options) {
 
 void cli::addInspectCommand(CommandLine &line) {
   auto options = std::make_shared<InspectOptions>();
-  CLI::App &command =
+  Command command =
       line.add("inspect", "Show the contents of a checkpoint or an artifact",
                "llmir inspect models/demo --tensors\n"
                "  llmir inspect models/demo --graph demo.svg");
-  command.add_option("MODEL", options->model, modelHelp)
-      ->required()
-      ->option_text(" ");
-  CLI::Option *tensors =
+  command.addArgument("MODEL", options->model, modelHelp).required();
+  Flag tensors =
       addFlag(command, "--tensors", options->tensors, "also list every tensor");
-  CLI::Option *graph =
+  Flag graph =
       addOption(command, "--graph", options->graph,
                 "draw the traced model into this file: .svg, or .dot for "
                 "Graphviz",
                 "FILE");
   addFlag(command, "--verify", options->verify,
           "read an artifact's weights and verify their checksum")
-      ->excludes(graph);
-  addJsonFlag(command, options->json)->excludes(graph);
-  tensors->excludes(graph);
+      .excludes(graph);
+  addJsonFlag(command, options->json).excludes(graph);
+  tensors.excludes(graph);
   line.onRun(command, [options]() -> Outcome {
     std::optional<hub::RemoteHeaders> headers;
     if (Status located = locateOrDescribe(options->model, headers); !located)

@@ -32,16 +32,16 @@ SamplingRequest::params(const GenerationDefaults &defaults) const {
   return params;
 }
 
-void cli::addSamplingOptions(CLI::App &command, SamplingRequest &request,
+void cli::addSamplingOptions(Command command, SamplingRequest &request,
                              const std::string &otherwise) {
   addOption(command, "--temp", request.temperature,
             "temperature; 0 is greedy (default: from generation_config.json, "
             "otherwise " +
                 otherwise + ")")
-      ->check(atLeast(0));
+      .check(atLeast(0));
   addOption(command, "--top-k", request.topK,
             "sample among the best K tokens; 0: all")
-      ->check(atLeast(0));
+      .check(atLeast(0));
   addOption(command, "--top-p", request.topP,
             "sample among the fewest tokens that reach this probability");
   addOption(command, "--min-p", request.minP,
@@ -52,22 +52,22 @@ void cli::addSamplingOptions(CLI::App &command, SamplingRequest &request,
             "seed of the sampler (default: a different one each time)");
 }
 
-void cli::addExecutionOptions(CLI::App &command, ExecutionRequest &request) {
+void cli::addExecutionOptions(Command command, ExecutionRequest &request) {
   addOption(command, "-t,--threads", request.threads,
             "worker threads; 0, the default: one per processor")
-      ->check(atLeast(0));
+      .check(atLeast(0));
   addOption(command, "--ctx", request.context,
             "maximum sequence length in tokens (default: the model's own)")
-      ->check(atLeast(1));
+      .check(atLeast(1));
   addPlacementOptions(command, request.placement);
 }
 
-void cli::addSharedCacheOption(CLI::App &command, ExecutionRequest &request) {
+void cli::addSharedCacheOption(Command command, ExecutionRequest &request) {
   addOption(command, "--kv-memory", request.sharedCacheGB,
             "size of the KV cache in GB (default: a quarter of the memory, at "
             "most what 64 sequences need that keep all tokens)",
             "GB")
-      ->check(atLeast(1e-6));
+      .check(atLeast(1e-6));
 }
 
 /// Bytes of a cache for many texts. Layers with windows count as if they kept

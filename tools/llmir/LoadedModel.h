@@ -58,11 +58,11 @@ struct ExecutionRequest {
 };
 
 /// `otherwise`: the temperature of models without generation_config.json.
-void addSamplingOptions(CLI::App &command, SamplingRequest &request,
+void addSamplingOptions(Command command, SamplingRequest &request,
                         const std::string &otherwise = "greedy");
-void addExecutionOptions(CLI::App &command, ExecutionRequest &request);
+void addExecutionOptions(Command command, ExecutionRequest &request);
 /// For commands whose sequences share the cache.
-void addSharedCacheOption(CLI::App &command, ExecutionRequest &request);
+void addSharedCacheOption(Command command, ExecutionRequest &request);
 
 struct LoadedModel {
   std::shared_ptr<const Artifact> artifact;

@@ -134,29 +134,27 @@ Expected<ModelKind> cli::modelKind(const std::string &path) {
   return ModelKind::Other;
 }
 
-void cli::addCacheOptions(CLI::App &command, CacheOptions &options) {
+void cli::addCacheOptions(Command command, CacheOptions &options) {
   addOption(command, "--cache-dir", options.folder,
             "directory of compiled artifacts (default: $XDG_CACHE_HOME/llmir, "
             "else ~/.cache/llmir)");
   addOption(
       command, "--cache-limit", options.limitGB,
       "size in GB above which the least recently used artifacts are removed")
-      ->capture_default_str()
-      ->check(atLeast(0));
+      .showDefault()
+      .check(atLeast(0));
 }
 
-void cli::addModelOptions(CLI::App &command, ModelRequest &request) {
-  command.add_option("MODEL", request.model, modelHelp)
-      ->required()
-      ->option_text(" ");
+void cli::addModelOptions(Command command, ModelRequest &request) {
+  command.addArgument("MODEL", request.model, modelHelp).required();
   addOption(command, "--quantize", request.quantize,
             "quantize the projections' weights: none, q8, q4, or int8 or int4 "
             "with :g32, :g64 or :g128, :asym, :a32 (f32 instead of int8 "
             "activations)")
-      ->capture_default_str();
+      .showDefault();
   addOption(command, "--kv", request.kv, "element type of the KV cache")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"auto", "f32", "f16", "bf16", "q8"}));
+      .showDefault()
+      .check(oneOf({"auto", "f32", "f16", "bf16", "q8"}));
   addOption(command, "--level", request.level,
             "CPU level of the code to run (default: the best supported one)",
             "LEVEL");

@@ -68,8 +68,8 @@ struct ModelRequest {
 };
 
 /// Adds MODEL, --quantize, --kv, --level and the cache's flags to a command.
-void addModelOptions(CLI::App &command, ModelRequest &request);
-void addCacheOptions(CLI::App &command, CacheOptions &options);
+void addModelOptions(Command command, ModelRequest &request);
+void addCacheOptions(Command command, CacheOptions &options);
 
 struct ResolvedModel {
   std::shared_ptr<const Artifact> artifact;

@@ -303,7 +303,7 @@ static Outcome perplexity(const PerplexityOptions &options) {
 
 void cli::addPerplexityCommand(CommandLine &line) {
   auto options = std::make_shared<PerplexityOptions>();
-  CLI::App &command =
+  Command command =
       line.add("perplexity", "Measure the perplexity of a text",
                "llmir perplexity models/demo -f book.txt --ctx 512");
   addModelOptions(command, options->model);
@@ -316,7 +316,7 @@ void cli::addPerplexityCommand(CommandLine &line) {
             "IDS");
   addOption(command, "--ctx", options->context,
             "tokens per window (default: the model's context, at most 4096)")
-      ->check(atLeast(1));
+      .check(atLeast(1));
   addOption(command, "--logits", options->logits,
             "write the logits of every position: float32 [tokens, vocab]",
             "OUT.npy");
@@ -326,7 +326,7 @@ void cli::addPerplexityCommand(CommandLine &line) {
             "REF.npy");
   addOption(command, "-t,--threads", options->threads,
             "worker threads; 0, the default: one per processor")
-      ->check(atLeast(0));
+      .check(atLeast(0));
   addJsonFlag(command, options->json);
   line.onRun(command, withModel(options->model.model,
                                 [options] { return perplexity(*options); }));

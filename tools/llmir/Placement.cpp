@@ -16,12 +16,12 @@ void PlacementRequest::apply(ExecutorOptions &options) const {
   options.numa = numaPolicyFromName(numa).value_or(NumaPolicy::Off);
 }
 
-void cli::addPlacementOptions(CLI::App &command, PlacementRequest &request) {
+void cli::addPlacementOptions(Command command, PlacementRequest &request) {
   addFlag(command, "--pin", request.pin, "bind each thread to a processor");
   addOption(command, "--numa", request.numa,
             "on a machine with several memory nodes: first-touch copies the "
             "data that a thread reads to its node, interleave distributes it "
             "over all nodes")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"off", "first-touch", "interleave"}));
+      .showDefault()
+      .check(oneOf({"off", "first-touch", "interleave"}));
 }

@@ -29,7 +29,7 @@ struct PlacementRequest {
 };
 
 /// Adds the flags to a command.
-void addPlacementOptions(CLI::App &command, PlacementRequest &request);
+void addPlacementOptions(Command command, PlacementRequest &request);
 
 } // namespace llmir::cli
 

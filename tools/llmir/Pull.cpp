@@ -159,7 +159,7 @@ static Outcome pull(const PullFlags &flags) {
 
 void cli::addPullCommand(CommandLine &line) {
   auto flags = std::make_shared<PullFlags>();
-  CLI::App &command = line.add(
+  Command command = line.add(
       "pull", "Download a model from the Hugging Face Hub",
       "llmir pull HuggingFaceTB/SmolLM2-135M-Instruct\n"
       "  llmir pull Qwen/Qwen3-0.6B-GGUF:Q8_0 && llmir run "
@@ -167,18 +167,17 @@ void cli::addPullCommand(CommandLine &line) {
       "The variables of the Hub's own client apply: HF_ENDPOINT, HF_TOKEN, "
       "HF_HOME, HF_HUB_CACHE, HF_HUB_OFFLINE.");
   command
-      .add_option("MODEL", flags->model,
-                  "ORG/NAME[@REVISION][:FILE or quantization]")
-      ->required()
-      ->option_text(" ");
+      .addArgument("MODEL", flags->model,
+                   "ORG/NAME[@REVISION][:FILE or quantization]")
+      .required();
   addOption(command, "--connections", flags->connections,
             "requests at the same time", "N")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 64));
+      .showDefault()
+      .check(inRange(1, 64));
   addOption(command, "--retries", flags->retries,
             "how often a failed request is repeated without progress", "N")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 100));
+      .showDefault()
+      .check(inRange(0, 100));
   addFlag(command, "--verify", flags->verify,
           "check the hashes of files that are in the cache, too");
   addFlag(command, "--dry-run", flags->dryRun, "show what would be downloaded");

@@ -339,16 +339,15 @@ Outcome Run::operator()() {
 
 void cli::addRunCommand(CommandLine &line) {
   auto options = std::make_shared<RunOptions>();
-  CLI::App &command =
+  Command command =
       line.add("run", "Continue a prompt",
                "llmir run models/demo \"In the beginning\" -n 100 --temp 0\n"
                "  echo \"In the beginning\" | llmir run models/demo");
   addModelOptions(command, options->model);
-  command
-      .add_option("PROMPT", options->prompt,
-                  "the text to continue (default: standard input, unless it is "
-                  "a terminal)")
-      ->option_text(" ");
+  command.addArgument(
+      "PROMPT", options->prompt,
+      "the text to continue (default: standard input, unless it is "
+      "a terminal)");
   addOption(command, "--prompt-ids", options->promptIds,
             "the prompt as token ids: 1,2,3");
   addMaxTokensOption(command, options->maxTokens, "to generate");

@@ -251,73 +251,73 @@ Outcome Serve::operator()() {
   return Status::ok();
 }
 
-static void addNetworkOptions(CLI::App &command, ServeOptions &options) {
+static void addNetworkOptions(Command command, ServeOptions &options) {
   addOption(command, "--host", options.http.host,
             "address to listen on; 0.0.0.0: all (default: 127.0.0.1)");
   addOption(command, "--port", options.http.port,
             "port to listen on; 0: any free one (default: 8080)")
-      ->check(atLeast(0));
+      .check(atLeast(0));
   addOption(command, "--api-key", options.http.apiKeys,
             "key that requests must have; several may be given")
-      ->delimiter(',')
-      ->check(notEmpty());
+      .separatedByCommas()
+      .check(notEmpty());
   addOption(command, "--cors-origin", options.http.corsOrigins,
             "origin whose pages may use the server; *: all")
-      ->delimiter(',')
-      ->check(notEmpty());
+      .separatedByCommas()
+      .check(notEmpty());
   addOption(command, "--tls-cert", options.http.tlsCertificate,
             "certificate (chain) for https, in PEM", "FILE");
   addOption(command, "--tls-key", options.http.tlsKey,
             "private key of the certificate, in PEM", "FILE");
 }
 
-static void addLimitOptions(CLI::App &command, ServeOptions &options) {
+static void addLimitOptions(Command command, ServeOptions &options) {
   addOption(command, "--max-num-seqs", options.engine.maxRunning,
             "sequences that are computed at once (default: as many as a step "
             "takes)")
-      ->check(atLeast(0));
+      .check(atLeast(0));
   addOption(command, "--max-slowdown", options.engine.maxSlowdown,
             "how many times as long as without new prompts a step may take "
             "that generates text; inf: no limit (default: 1.75)",
             "FACTOR")
-      ->check(atLeast(1));
+      .check(atLeast(1));
   addOption(command, "--max-waiting-requests",
             options.engine.maxWaitingRequests,
             "requests that may wait; more are refused (default: 1024)")
-      ->check(atLeast(1));
+      .check(atLeast(1));
   addOption(command, "--max-waiting-tokens", options.engine.maxWaitingTokens,
             "tokens of their prompts (default: 1048576)")
-      ->check(atLeast(1));
+      .check(atLeast(1));
   addOption(command, "--max-body", options.maxBodyMiB,
             "size of a request in MiB (default: 16)")
-      ->check(CLI::Range(1, 1024));
+      .check(inRange(1, 1024));
   addOption(command, "--max-connections", options.maxConnections,
             "connections at once (default: 2048)")
-      ->check(atLeast(1));
+      .check(atLeast(1));
   addOption(command, "--stream-buffer", options.streamBufferKiB,
             "KiB of a stream that wait for a slow client, before it is cut off "
             "(default: 1024)")
-      ->check(CLI::Range(1, 1 << 20));
+      .check(inRange(1, 1 << 20));
   addOption(command, "--stream-ping", options.streamPing,
             "seconds after which a silent stream gets a comment (default: 15)")
-      ->check(CLI::Range(1, 86400));
+      .check(inRange(1, 86400));
   addOption(command, "--read-timeout", options.readTimeout,
             "seconds in which a request must be received (default: 60)")
-      ->check(CLI::Range(1, 86400));
+      .check(inRange(1, 86400));
   addOption(command, "--write-timeout", options.writeTimeout,
             "seconds in which a client must take what is sent (default: 60)")
-      ->check(CLI::Range(1, 86400));
+      .check(inRange(1, 86400));
   addOption(command, "--request-timeout", options.requestTimeout,
             "seconds after which a request is given up; 0, the default: never")
-      ->check(CLI::Range(0, 31536000));
+      .check(inRange(0, 31536000));
   addOption(command, "--drain-timeout", options.drainTimeout,
             "seconds that SIGTERM leaves to requests (default: 30)")
-      ->check(CLI::Range(0, 86400));
+      .check(inRange(0, 86400));
 }
 
 void cli::addServeCommand(CommandLine &line) {
   auto options = std::make_shared<ServeOptions>();
-  CLI::App &command = line.add(
+  Command command = line.add(
       "serve", "Answer requests over HTTP, with OpenAI's API",
       "llmir serve models/demo --port 8080\n"
       "  curl localhost:8080/v1/completions -H 'Content-Type: "
@@ -328,12 +328,12 @@ void cli::addServeCommand(CommandLine &line) {
   addOption(command, "--served-model-name", options->names,
             "name of the model in requests; several may be given (default: "
             "that of its directory or file)")
-      ->check(notEmpty());
+      .check(notEmpty());
   addLimitOptions(command, *options);
   addOption(command, "-n,--max-tokens", options->maxTokens,
             "maximum tokens of requests without max_tokens (default: that of "
             "each API)")
-      ->check(atLeast(1));
+      .check(atLeast(1));
   addSamplingOptions(command, options->sampling, /*otherwise=*/"1");
   addExecutionOptions(command, options->execution);
   addSharedCacheOption(command, options->execution);
@@ -345,7 +345,7 @@ void cli::addServeCommand(CommandLine &line) {
             "how the model writes its reasoning: auto, none, or a name");
   addOption(command, "--log-format", options->logFormat,
             "text or json: one line per request, without its text")
-      ->check(CLI::IsMember({"text", "json"}));
+      .check(oneOf({"text", "json"}));
   line.onRun(command, withModel(options->model.model,
                                 [options] { return Serve(*options)(); }));
 }

@@ -14,7 +14,7 @@
 using namespace llmir;
 using namespace llmir::cli;
 
-void cli::addTemplateOptions(CLI::App &command, TemplateRequest &request) {
+void cli::addTemplateOptions(Command command, TemplateRequest &request) {
   addOption(command, "--template", request.file,
             "a chat template to use instead of the model's", "FILE.jinja");
   addOption(command, "--bos", request.bos,

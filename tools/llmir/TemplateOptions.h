@@ -23,7 +23,7 @@
 namespace llmir::cli {
 
 /// Adds --template, --bos and --eos to a command.
-void addTemplateOptions(CLI::App &command, TemplateRequest &request);
+void addTemplateOptions(Command command, TemplateRequest &request);
 
 /// The templates of a MODEL of any kind; none for a file with only a tokenizer.
 Expected<ModelTemplates> openTemplates(const std::string &path);

@@ -245,18 +245,16 @@ static Outcome tokenize(const TokenizeOptions &options) {
 
 void cli::addTokenizeCommand(CommandLine &line) {
   auto options = std::make_shared<TokenizeOptions>();
-  CLI::App &command = line.add(
+  Command command = line.add(
       "tokenize", "Convert text to token ids, and back",
       "llmir tokenize models/demo \"In the beginning\"\n"
       "  llmir tokenize models/demo --decode 1,2,3\n"
       "  echo '{\"text\": \"Hello\"}' | llmir tokenize models/demo --jsonl");
   command
-      .add_option("MODEL", options->model,
-                  "a model, or a directory or file with only a tokenizer")
-      ->required()
-      ->option_text(" ");
-  command.add_option("TEXT", options->text, "the text to encode")
-      ->option_text(" ");
+      .addArgument("MODEL", options->model,
+                   "a model, or a directory or file with only a tokenizer")
+      .required();
+  command.addArgument("TEXT", options->text, "the text to encode");
   addOption(command, "--decode", options->decode, "token ids to decode: 1,2,3",
             "IDS");
   addJsonLinesFlag(command, options->jsonLines,
