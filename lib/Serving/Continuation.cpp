@@ -122,17 +122,17 @@ bool Continuation::willShare(const Continuation &other, int64_t tokens,
 
 Status Continuation::takeLogits(int64_t position, Span<const float> logits,
                                 int64_t contextLength) {
-  const bool isNaN = hasNaN(logits);
-  if (isNaN && !request().acceptsNaN)
+  const LogitsScan scan = scanLogits(logits);
+  if (scan.hasNaN && !request().acceptsNaN)
     return Status(StatusCode::Internal,
                   "the logits after token " + std::to_string(position + 1) +
                       " contain NaN",
                   "check the model with 'llmir perplexity'");
   const auto next = static_cast<size_t>(position) + 1;
   if (next >= prompt().size()) {
-    if (isNaN && !firstNaN && request().maxTokens != 0)
+    if (scan.hasNaN && !firstNaN && request().maxTokens != 0)
       firstNaN = generatedTokens();
-    return addToken(logits, contextLength);
+    return addToken(logits, scan.best, contextLength);
   }
   // Another thread may be adding a token now.
   promptLogprobs[next - 1] =
@@ -172,7 +172,8 @@ Expected<Span<const uint64_t>> Continuation::allowedTokens() {
   return Span<const uint64_t>(combined);
 }
 
-Status Continuation::addToken(Span<const float> logits, int64_t contextLength) {
+Status Continuation::addToken(Span<const float> logits, int32_t best,
+                              int64_t contextLength) {
   if (request().maxTokens == 0) {
     end = FinishReason::Length;
     return Status::ok();
@@ -182,7 +183,7 @@ Status Continuation::addToken(Span<const float> logits, int64_t contextLength) {
   const Expected<Span<const uint64_t>> allowed = allowedTokens();
   if (!allowed)
     return allowed.status();
-  const int32_t token = sampler.sample(logits, {forbidden, *allowed});
+  const int32_t token = sampler.sample(logits, best, {forbidden, *allowed});
   const bool isForbidden =
       std::find(forbidden.begin(), forbidden.end(), token) != forbidden.end();
   if (isForbidden ||

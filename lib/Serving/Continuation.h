@@ -102,7 +102,8 @@ struct Continuation {
   std::vector<TokenLogprobs> promptLogprobs;
 
 private:
-  Status addToken(Span<const float> logits, int64_t contextLength);
+  Status addToken(Span<const float> logits, int32_t best,
+                  int64_t contextLength);
   Status reportAs(int64_t index, int64_t newTokens,
                   std::optional<FinishReason> reason, const Status &failure);
   std::vector<int32_t> forbiddenTokens() const;

@@ -30,7 +30,7 @@ struct RankedToken {
 class LogSoftmax {
 public:
   explicit LogSoftmax(Span<const float> logits)
-      : greatest(logits[static_cast<size_t>(Sampler::argmax(logits))]) {
+      : greatest(logits[static_cast<size_t>(scanLogits(logits).best)]) {
     double total = 0;
     if (std::isfinite(greatest)) {
       for (size_t i = 0; i < logits.size(); i += idsPerMass)

@@ -66,13 +66,6 @@ Status validateSamplingParams(const SamplingParams &params) {
   return Status::ok();
 }
 
-bool hasNaN(Span<const float> logits) {
-  bool any = false; // No early exit, so that the loop vectorizes.
-  for (float logit : logits)
-    any |= logit != logit;
-  return any;
-}
-
 Sampler::Sampler(const SamplingParams &params)
     : params(params), randomState(params.seed) {}
 
@@ -84,27 +77,6 @@ double Sampler::uniform() {
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
   z ^= z >> 31;
   return static_cast<double>(z >> 11) * 0x1p-53;
-}
-
-int32_t Sampler::argmax(Span<const float> logits) {
-  constexpr size_t lanes = 16; // So that the loop vectorizes.
-  constexpr float lowest = -std::numeric_limits<float>::infinity();
-  float most[lanes];
-  std::fill_n(most, lanes, lowest);
-  const size_t whole = logits.size() / lanes * lanes;
-  for (size_t i = 0; i < whole; i += lanes)
-    for (size_t lane = 0; lane < lanes; ++lane) {
-      const float logit = logits[i + lane];
-      most[lane] = logit > most[lane] ? logit : most[lane]; // Skips NaN.
-    }
-  float greatest = *std::max_element(most, most + lanes);
-  for (size_t i = whole; i < logits.size(); ++i)
-    greatest = logits[i] > greatest ? logits[i] : greatest;
-  const float *found = std::find(logits.begin(), logits.end(), greatest);
-  // Only NaN and minus infinity: the first id.
-  return found == logits.end() || greatest == lowest
-             ? 0
-             : static_cast<int32_t>(found - logits.begin());
 }
 
 double Sampler::logWeight(const Candidate &candidate, float greatest) const {
@@ -306,20 +278,22 @@ void Sampler::adjust(Span<const float> logits, const TokenLimits &limits) {
   }
 }
 
-int32_t Sampler::sample(Span<const float> logits, const TokenLimits &limits) {
+int32_t Sampler::sample(Span<const float> logits, int32_t best,
+                        const TokenLimits &limits) {
   const bool isAdjusted = params.hasPenalties() || !params.logitBias.empty() ||
                           !limits.forbidden.empty() || !limits.allowed.empty();
-  if (isAdjusted)
+  if (isAdjusted) {
     adjust(logits, limits);
-  const int32_t token =
-      choose(isAdjusted ? Span<const float>(adjusted) : logits);
+    logits = adjusted;
+    best = scanLogits(logits).best;
+  }
+  const int32_t token = choose(logits, best);
   if (params.hasPenalties())
     ++generated[token];
   return token;
 }
 
-int32_t Sampler::choose(Span<const float> logits) {
-  const int32_t best = argmax(logits);
+int32_t Sampler::choose(Span<const float> logits, int32_t best) {
   const float greatest = logits[static_cast<size_t>(best)];
   if (params.temperature <= 0 || !std::isfinite(greatest))
     return best; // Probabilities are undefined for infinity and NaN.

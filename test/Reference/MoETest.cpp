@@ -62,7 +62,7 @@ TEST(ReferenceMoE, SampleIsTheSamplersFirstDraw) {
     logits[i] = double(float(std::sin(double(i))));
   SamplingParams params;
   EXPECT_EQ(sample(logits.slice(0, 0, 1), params)[0],
-            Sampler::argmax(std::vector<float>(logits.row(0), logits.row(1))));
+            scanLogits(std::vector<float>(logits.row(0), logits.row(1))).best);
   params.temperature = 1.5;
   params.topK = 7;
   params.seed = 40;

@@ -143,8 +143,6 @@ TEST(Generator, ComputesOnlyThePrompt) {
 }
 
 TEST(Generator, SaysFromWhereLogitsAreNaN) {
-  EXPECT_FALSE(hasNaN(std::vector<float>{0, 1, -INFINITY, INFINITY}));
-  EXPECT_TRUE(hasNaN(std::vector<float>{0, 1, std::nanf("")}));
   auto engine = open(/*keepsPrefixes=*/false, stepWithNaN);
   Request request = requestFor({5, 9, 11}, 2);
   request.acceptsNaN = true;

@@ -56,6 +56,31 @@ TEST(Sampler, GreedyTakesTheLowestOfEquals) {
   EXPECT_EQ(greedy.sample(std::vector<float>{-0.0f, 0.0f}), 0);
 }
 
+/// Blocks and lanes that are whole or not, with equals and NaN at any place.
+TEST(Sampler, OnePassFindsTheMaximumAndNaN) {
+  std::mt19937 random(7);
+  for (size_t size : {1, 15, 32, 33, 1024, 1025, 2047, 5000})
+    for (int trial = 0; trial < 40; ++trial) {
+      std::vector<float> logits(size);
+      for (float &logit : logits)
+        logit = static_cast<float>(random() % 100) - 120;
+      EXPECT_FALSE(scanLogits(logits).hasNaN);
+      const auto most = std::max_element(logits.begin(), logits.end());
+      EXPECT_EQ(scanLogits(logits).best, most - logits.begin());
+      logits[random() % size] = trial % 2 == 0 ? inf : -inf;
+      EXPECT_FALSE(scanLogits(logits).hasNaN);
+      const size_t at = random() % size;
+      logits[at] = nan32;
+      EXPECT_TRUE(scanLogits(logits).hasNaN);
+      logits[at] = -inf; // NaN and minus infinity never win.
+      const int32_t best = scanLogits(logits).best;
+      const auto other = std::max_element(logits.begin(), logits.end());
+      EXPECT_EQ(best, *other == -inf ? 0 : other - logits.begin());
+      logits[at] = nan32;
+      EXPECT_EQ(scanLogits(logits).best, best);
+    }
+}
+
 TEST(Sampler, FrequenciesFollowTheSoftmax) {
   const std::vector<float> logits = {0, 1, 2, nan32, -inf};
   for (double temperature : {0.5, 1.0, 2.0}) {

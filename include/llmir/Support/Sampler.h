@@ -65,8 +65,16 @@ struct SamplingParams {
 /// range.
 Status validateSamplingParams(const SamplingParams &params);
 
-/// Whether a logit is NaN, because a weight is NaN or an operation overflowed.
-bool hasNaN(Span<const float> logits);
+/// What one pass over the logits of a row finds.
+struct LogitsScan {
+  /// The id of the maximum logit, the lowest among equals; NaN never wins. 0 if
+  /// all logits are NaN or minus infinity.
+  int32_t best = 0;
+  /// Whether a logit is NaN, because a weight is NaN or an operation
+  /// overflowed.
+  bool hasNaN = false;
+};
+LogitsScan scanLogits(Span<const float> logits);
 
 /// Which tokens may be chosen. Ids that are out of range are ignored.
 struct TokenLimits {
@@ -86,11 +94,13 @@ public:
   /// The chosen id in [0, logits.size()), which later penalties count. `logits`
   /// must not be empty. Ids in the logit bias that are out of range are
   /// ignored. Id 0 if all logits are NaN or minus infinity, or if the limits
-  /// leave no token.
-  int32_t sample(Span<const float> logits, const TokenLimits &limits = {});
-
-  /// The id of the maximum logit, the lowest among equals; NaN never wins.
-  static int32_t argmax(Span<const float> logits);
+  /// leave no token. `best` is that of scanLogits(logits).
+  int32_t sample(Span<const float> logits, int32_t best,
+                 const TokenLimits &limits = {});
+  /// The same; scans the logits first.
+  int32_t sample(Span<const float> logits, const TokenLimits &limits = {}) {
+    return sample(logits, scanLogits(logits).best, limits);
+  }
 
 private:
   struct Candidate {
@@ -102,7 +112,7 @@ private:
       return logit != other.logit ? logit > other.logit : id < other.id;
     }
   };
-  int32_t choose(Span<const float> logits);
+  int32_t choose(Span<const float> logits, int32_t best);
   void adjust(Span<const float> logits, const TokenLimits &limits);
   double uniform(); ///< [0, 1)
   double logWeight(const Candidate &candidate, float greatest) const;
