@@ -8,6 +8,7 @@
 
 #include "ConfigChecks.h"
 
+#include "llmir/Support/Json.h"
 #include "llmir/Support/SmallFloat.h"
 
 #include <algorithm>

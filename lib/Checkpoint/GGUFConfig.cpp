@@ -8,6 +8,8 @@
 
 #include "GGUFConfig.h"
 
+#include "llmir/Support/Json.h"
+
 #include <algorithm>
 #include <cmath>
 

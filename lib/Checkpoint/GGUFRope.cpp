@@ -12,6 +12,8 @@
 
 #include "GGUFConfig.h"
 
+#include "llmir/Support/Json.h"
+
 namespace llmir {
 
 Status GGUFConfig::readRope() {

@@ -16,6 +16,8 @@
 #include "ConfigChecks.h"
 #include "FamilyTraits.h"
 
+#include "llmir/Support/Json.h"
+
 namespace llmir {
 
 /// Reads one config.json into a ModelConfig, group by group.

@@ -10,6 +10,7 @@
 #include "TestFiles.h"
 
 #include "llmir/Checkpoint/ModelConfig.h"
+#include "llmir/Support/Json.h"
 
 #include <cmath>
 

@@ -11,6 +11,7 @@
 
 #include "llmir/Checkpoint/Checkpoint.h"
 #include "llmir/Checkpoint/ModelConfig.h"
+#include "llmir/Support/Json.h"
 
 using namespace llmir;
 using namespace llmir::test;

@@ -18,6 +18,7 @@
 #include "Safetensors.h"
 
 #include "llmir/Checkpoint/Checkpoint.h"
+#include "llmir/Support/Json.h"
 
 #include <cstdlib>
 #include <random>

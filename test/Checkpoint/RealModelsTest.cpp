@@ -15,6 +15,7 @@
 #include "TestFiles.h"
 
 #include "llmir/Checkpoint/Checkpoint.h"
+#include "llmir/Support/Json.h"
 
 #include <cmath>
 #include <cstdlib>

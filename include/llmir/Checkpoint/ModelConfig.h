@@ -14,7 +14,7 @@
 #define LLMIR_CHECKPOINT_MODELCONFIG_H
 
 #include "llmir/Support/GenerationDefaults.h"
-#include "llmir/Support/Json.h"
+#include "llmir/Support/JsonType.h"
 #include "llmir/Support/Pooling.h"
 #include "llmir/Support/Status.h"
 

@@ -20,6 +20,7 @@
 #ifndef LLMIR_SUPPORT_JSON_H
 #define LLMIR_SUPPORT_JSON_H
 
+#include "llmir/Support/JsonType.h"
 #include "llmir/Support/Status.h"
 
 #include <nlohmann/json.hpp>
@@ -31,8 +32,6 @@
 #include <string_view>
 
 namespace llmir {
-
-using Json = nlohmann::json;
 
 struct JsonLimits {
   uint64_t maxBytes = uint64_t(256) << 20; ///< Maximum text size.
