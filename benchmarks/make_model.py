@@ -197,6 +197,8 @@ def stored_name(name):
 def write_gguf(weights, path, file_type, vocabulary, name="random", pure=False):
     """A GGUF file that llama.cpp can also load; -> bytes of weights."""
     config = weights.config
+    if config.experts and config.family != "qwen3_moe":
+        raise ValueError("%s: of mixtures of experts, only qwen3_moe can be written" % path)
     keys = dict(model_keys(config, file_type, name), **vocabulary)
     tensors, names = {}, {}
     divisors = gguf_model.rope_divisors(config)

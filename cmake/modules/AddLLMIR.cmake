@@ -126,7 +126,8 @@ macro(llmir_find_gtest)
   endif()
 endmacro()
 
-# Most tests without MLIR run for a second: optimizing them takes longer than it saves.
+# Most tests without MLIR run for a second: optimizing them takes longer than it saves. The functions that they share with
+# the libraries as templates or inline are not optimized either; tests of what is slow then are OPTIMIZED.
 set(LLMIR_TEST_OPTIONS $<$<CONFIG:Release>:-O0>)
 
 # llmir_add_gtest(NAME source... LINK_LIBS lib... [MLIR | OPTIMIZED])

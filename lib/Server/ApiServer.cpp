@@ -351,6 +351,7 @@ Json ApiServer::State::engineJson(ServedModel &model, bool withBlocks) {
         {"free", counts.cache.freeBlocks},
         {"idle", counts.cache.idleBlocks},
         {"used", counts.cache.usedBlocks},
+        {"evicted", counts.cache.evictedBlocks},
         {"windows",
          {{"blocks", counts.cache.windowBlocks},
           {"free", counts.cache.freeWindowBlocks},

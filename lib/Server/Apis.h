@@ -47,11 +47,15 @@ readPrompts(const JsonReader &reader, const char *key, ServedModel &model);
 /// The values of parameters that a request does not have.
 Request defaultsOf(const ServedModel &model);
 
+/// As in OpenAI's API and in vLLM; and no client goes before another.
+constexpr RequestRules serverRules = {/*topLogprobs=*/20,
+                                      /*allowsPriorities=*/false};
+
 /// How tokens are chosen, as readGenerationFields() reads it, within the limits
-/// of the server; and `cache_salt`. `leastTokens`: of `max_tokens`.
+/// of the server; and `cache_salt`.
 Status readFields(const JsonReader &reader, const Request &defaults,
                   ServedModel &model, GenerationPlan &plan,
-                  int64_t leastTokens = 1);
+                  const RequestRules &rules = serverRules);
 
 /// `stream` and `stream_options`.
 struct StreamFields {

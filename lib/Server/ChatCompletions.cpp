@@ -155,8 +155,8 @@ std::string ChatFormat::delta(const Answer &answer, const ChoiceDelta &delta) {
 }
 
 std::string ChatFormat::last(const Answer &answer) {
-  return lastEvents(envelope(answer, "chat.completion.chunk", Json::array()),
-                    stream.includesUsage ? answer.usage() : Json());
+  return lastEvents(answer, stream.includesUsage,
+                    envelope(answer, "chat.completion.chunk", Json::array()));
 }
 
 Expected<GenerationPlan> readChat(RequestBody &body, ServedModel &model) {

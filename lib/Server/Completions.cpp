@@ -15,31 +15,30 @@
 #include "llmir/Server/ConstraintReader.h"
 #include "llmir/Server/LogprobsJson.h"
 
-#include <set>
+#include <algorithm>
+#include <optional>
 
 namespace llmir::server {
 
 namespace {
-/// A prompt as the beginning of its answers.
-struct EchoedPrompt {
-  std::string text;
-  std::vector<int64_t> offsets; ///< Characters of the text before each token.
-  int64_t characters = 0;
+/// Whether answers begin with their prompts.
+struct Echo {
+  bool isWanted = false, hasLogprobs = false;
+  std::vector<std::optional<std::string>> texts; ///< Of prompts, unless ids.
+  int64_t bosToken = -1; ///< The tokenizer may have added it.
 };
 
-/// What a request that sets `echo` gets.
-struct Echo {
-  std::vector<EchoedPrompt> prompts; ///< Empty without `echo`.
-  bool hasLogprobs = false;
-  /// `max_tokens` is 0. The token that is generated nevertheless is left out.
-  bool isAlone = false;
+/// A prompt as the beginning of an answer.
+struct EchoedPrompt {
+  std::string text;
+  int64_t characters = 0;       ///< Of the text.
+  std::vector<int64_t> offsets; ///< Characters of the text before each token.
 };
 
 class CompletionFormat final : public AnswerFormat {
 public:
-  CompletionFormat(StreamFields stream, bool hasPromptLogprobs, Echo echo)
-      : stream(stream), hasPromptLogprobs(hasPromptLogprobs),
-        echo(std::move(echo)) {}
+  CompletionFormat(StreamFields stream, Echo echo)
+      : stream(stream), echo(std::move(echo)) {}
 
   Json whole(const Answer &answer) override;
   std::string delta(const Answer &answer, const ChoiceDelta &delta) override;
@@ -47,14 +46,12 @@ public:
 
 private:
   static Json envelope(const Answer &answer, Json choices);
-  Json usage(const Answer &answer) const;
-  Json choiceJson(const Answer &answer, const Choice &choice, std::string text,
-                  size_t first, bool echoes) const;
+  EchoedPrompt echoedPrompt(const Answer &answer, size_t prompt) const;
+  void prepend(const EchoedPrompt &before, const Answer &answer, size_t prompt,
+               Json &choice) const;
 
   const StreamFields stream;
-  const bool hasPromptLogprobs; ///< In fields of their own.
   const Echo echo;
-  std::set<int64_t> begun; ///< Indices of streamed choices.
 };
 } // namespace
 
@@ -66,53 +63,16 @@ Json CompletionFormat::envelope(const Answer &answer, Json choices) {
           {"choices", std::move(choices)}};
 }
 
-static size_t promptOf(const Answer &answer, const Choice &choice) {
-  return static_cast<size_t>(choice.index / answer.count);
-}
-
-Json CompletionFormat::usage(const Answer &answer) const {
-  Json usage = answer.usage();
-  if (echo.isAlone) {
-    usage["completion_tokens"] = 0;
-    usage["total_tokens"] = answer.promptTokens();
-  }
-  return usage;
-}
-
-/// `text` and the tokens from `first` on, of a choice; the prompt before it if
-/// `echoes`.
-Json CompletionFormat::choiceJson(const Answer &answer, const Choice &choice,
-                                  std::string text, size_t first,
-                                  bool echoes) const {
-  const size_t prompt = promptOf(answer, choice);
-  const bool hasEcho = !echo.prompts.empty();
-  const Tokenizer *tokenizer = answer.tokenizer;
+/// `text` and the tokens from `first` on, of a choice.
+static Json choiceJson(const Answer &answer, const Choice &choice,
+                       std::string text, size_t first) {
   Json logprobs = nullptr;
   if (!choice.logprobs.empty()) {
-    std::vector<int64_t> offsets(choice.offsets.begin() + first,
-                                 choice.offsets.end());
-    for (int64_t &offset : offsets)
-      offset += hasEcho ? echo.prompts[prompt].characters : 0;
-    logprobs =
-        completionLogprobs(tokenizer,
-                           Span<const TokenLogprobs>(choice.logprobs)
-                               .subspan(first, choice.logprobs.size() - first),
-                           offsets);
-  }
-  if (hasEcho && echo.isAlone)
-    text.clear();
-  if (echoes) {
-    text.insert(0, echo.prompts[prompt].text);
-    if (echo.hasLogprobs) {
-      Json all = echoedLogprobs(tokenizer, answer.prompts[prompt].front(),
-                                answer.promptLogprobs[prompt],
-                                echo.prompts[prompt].offsets);
-      if (!echo.isAlone)
-        for (auto &[key, values] : all.items())
-          values.insert(values.end(), logprobs[key].begin(),
-                        logprobs[key].end());
-      logprobs = std::move(all);
-    }
+    const size_t count = choice.logprobs.size() - first;
+    logprobs = completionLogprobs(
+        answer.tokenizer,
+        Span<const TokenLogprobs>(choice.logprobs).subspan(first, count),
+        Span<const int64_t>(choice.offsets).subspan(first, count));
   }
   return {{"index", choice.index},
           {"text", std::move(text)},
@@ -121,19 +81,71 @@ Json CompletionFormat::choiceJson(const Answer &answer, const Choice &choice,
            choice.finish ? Json(finishName(choice)) : Json(nullptr)}};
 }
 
+static int64_t countCharacters(std::string_view text) {
+  return std::count_if(text.begin(), text.end(), [](char byte) {
+    return (byte & 0xC0) != 0x80; // Not within a character of UTF-8.
+  });
+}
+
+/// The text of the request, or that of its ids.
+EchoedPrompt CompletionFormat::echoedPrompt(const Answer &answer,
+                                            size_t prompt) const {
+  const std::vector<int32_t> &ids = answer.prompts[prompt];
+  AnswerTextOptions style;
+  style.keepsSpecialToken = [](std::string_view) { return true; };
+  AnswerText text(answer.tokenizer,
+                  std::make_shared<const AnswerTextOptions>(std::move(style)));
+  EchoedPrompt echoed;
+  std::string decoded;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    echoed.offsets.push_back(text.numCharacters());
+    if (i > 0 || ids[i] != echo.bosToken)
+      decoded += text.add(ids[i]);
+  }
+  decoded += text.finish();
+  echoed.text = echo.texts[prompt].value_or(std::move(decoded));
+  echoed.characters = countCharacters(echoed.text);
+  for (int64_t &offset : echoed.offsets)
+    offset = std::min(offset, echoed.characters);
+  return echoed;
+}
+
+/// Puts a prompt before the text and the tokens of a choice.
+void CompletionFormat::prepend(const EchoedPrompt &before, const Answer &answer,
+                               size_t prompt, Json &choice) const {
+  choice["text"] = before.text + choice["text"].get<std::string>();
+  if (!echo.hasLogprobs)
+    return;
+  Json logprobs =
+      echoedLogprobs(answer.tokenizer, answer.prompts[prompt].front(),
+                     answer.promptLogprobs[prompt], before.offsets);
+  Json &own = choice["logprobs"];
+  if (!own.is_null()) {
+    for (Json &offset : own["text_offset"])
+      offset = offset.get<int64_t>() + before.characters;
+    for (auto &[key, values] : logprobs.items())
+      values.insert(values.end(), own[key].begin(), own[key].end());
+  }
+  own = std::move(logprobs);
+}
+
 Json CompletionFormat::whole(const Answer &answer) {
+  std::vector<EchoedPrompt> echoed;
+  for (size_t i = 0; echo.isWanted && i < answer.prompts.size(); ++i)
+    echoed.push_back(echoedPrompt(answer, i));
   Json choices = Json::array();
   for (const Choice &choice : answer.choices) {
-    Json object = choiceJson(answer, choice, choice.answer.content, 0,
-                             /*echoes=*/!echo.prompts.empty());
-    const size_t prompt = promptOf(answer, choice);
-    if (hasPromptLogprobs)
+    Json object = choiceJson(answer, choice, choice.answer.content, 0);
+    const auto prompt = static_cast<size_t>(choice.index / answer.count);
+    if (echo.isWanted)
+      prepend(echoed[prompt], answer, prompt, object);
+    else if (!answer.promptLogprobs[prompt].empty())
       object["prompt_logprobs"] =
           promptLogprobs(answer.tokenizer, answer.promptLogprobs[prompt]);
     choices.push_back(std::move(object));
   }
   Json result = envelope(answer, std::move(choices));
-  result["usage"] = usage(answer);
+  result["usage"] = answer.usage();
   return result;
 }
 
@@ -142,69 +154,46 @@ std::string CompletionFormat::delta(const Answer &answer,
   std::string text;
   for (const ChatDelta &part : delta.parts)
     text += part.text;
-  const bool echoes =
-      !echo.prompts.empty() && begun.insert(delta.choice.index).second;
   Json event = envelope(
       answer, Json::array({choiceJson(answer, delta.choice, std::move(text),
-                                      delta.firstToken, echoes)}));
+                                      delta.firstToken)}));
   if (stream.includesUsage)
     event["usage"] = nullptr;
   return serverSentEvent(event);
 }
 
 std::string CompletionFormat::last(const Answer &answer) {
-  return lastEvents(envelope(answer, Json::array()),
-                    stream.includesUsage ? usage(answer) : Json());
+  return lastEvents(answer, stream.includesUsage,
+                    envelope(answer, Json::array()));
 }
 
-/// A prompt as text, as answers are.
-static EchoedPrompt echoOf(const std::vector<int32_t> &prompt,
-                           const Tokenizer *tokenizer,
-                           const GenerationFields &fields) {
-  AnswerTextOptions style;
-  if (!fields.skipsSpecialTokens)
-    style.keepsSpecialToken = [](std::string_view) { return true; };
-  AnswerText text(tokenizer,
-                  std::make_shared<const AnswerTextOptions>(std::move(style)));
-  EchoedPrompt echoed;
-  for (const int32_t token : prompt) {
-    echoed.offsets.push_back(text.numCharacters());
-    echoed.text += text.add(token);
-  }
-  echoed.text += text.finish();
-  echoed.characters = text.numCharacters();
-  return echoed;
-}
-
-/// Reads `echo`, for a request whose other fields are known.
+/// Reads `echo` of a request whose other fields are known.
 static Expected<Echo> readEcho(const JsonReader &reader, ServedModel &model,
-                               GenerationPlan &plan) {
+                               StreamFields stream, size_t numPrompts,
+                               Request &request) {
   Echo echo;
-  Request &request = plan.fields.request;
-  Expected<bool> isWanted = reader.booleanOr("echo", false);
-  if (!isWanted)
-    return isWanted.takeStatus();
-  if (!*isWanted && request.maxTokens == 0)
+  LLMIR_ASSIGN_OR_RETURN(echo.isWanted, reader.booleanOr("echo", false));
+  if (!echo.isWanted && request.maxTokens == 0)
     return reader.unexpected("max_tokens", "at least 1, or \"echo\": true");
-  if (!*isWanted)
+  if (!echo.isWanted)
     return echo;
-  const Tokenizer *tokenizer = model.tokenizerOrNull();
-  if (!tokenizer)
+  if (!model.tokenizerOrNull())
     return reader.failure(StatusCode::InvalidArgument, "echo",
                           "needs a tokenizer", "use prompt_logprobs");
+  if (stream.streams)
+    return reader.unexpected("echo", "a request without \"stream\": true");
+  if (request.promptLogprobs)
+    return reader.unexpected("prompt_logprobs",
+                             "a request without \"echo\": true");
   echo.hasLogprobs = request.logprobs.has_value();
-  if (echo.hasLogprobs && plan.streams)
-    return reader.unexpected("echo",
-                             "a request without \"stream\" or \"logprobs\"");
-  if (echo.hasLogprobs && !request.promptLogprobs)
-    request.promptLogprobs = request.logprobs;
-  echo.isAlone = request.maxTokens == 0;
-  if (echo.isAlone) {
-    request.maxTokens = 1;
-    request.logprobs.reset();
+  request.promptLogprobs = request.logprobs;
+  echo.bosToken = model.prompts.bosToken;
+  const Json &prompt = *reader.find("prompt");
+  for (size_t i = 0; i < numPrompts; ++i) {
+    const Json &text = prompt.is_array() ? prompt[i] : prompt;
+    echo.texts.push_back(text.is_string() ? text.get<std::string>()
+                                          : std::optional<std::string>());
   }
-  for (const std::vector<int32_t> &prompt : plan.prompts)
-    echo.prompts.push_back(echoOf(prompt, tokenizer, plan.fields));
   return echo;
 }
 
@@ -217,8 +206,9 @@ Expected<GenerationPlan> readCompletion(RequestBody &body, ServedModel &model) {
   if (defaults.maxTokens < 0)
     defaults.maxTokens = 16; // As in OpenAI's API.
   GenerationPlan plan;
-  LLMIR_RETURN_IF_ERROR(
-      readFields(reader, defaults, model, plan, /*leastTokens=*/0));
+  RequestRules rules = serverRules;
+  rules.leastTokens = 0; // With `echo`.
+  LLMIR_RETURN_IF_ERROR(readFields(reader, defaults, model, plan, rules));
   Expected<StreamFields> stream = readStream(reader, plan.fields.request);
   if (!stream)
     return stream.takeStatus();
@@ -228,12 +218,11 @@ Expected<GenerationPlan> readCompletion(RequestBody &body, ServedModel &model) {
   LLMIR_ASSIGN_OR_RETURN(plan.prompts, readPrompts(reader, "prompt", model));
   LLMIR_RETURN_IF_ERROR(checkNumber(plan));
   plan.streams = stream->streams;
-  const bool hasPromptLogprobs = plan.fields.request.promptLogprobs.has_value();
-  Expected<Echo> echo = readEcho(reader, model, plan);
+  Expected<Echo> echo = readEcho(reader, model, *stream, plan.prompts.size(),
+                                 plan.fields.request);
   if (!echo)
     return echo.takeStatus();
-  plan.format = std::make_unique<CompletionFormat>(*stream, hasPromptLogprobs,
-                                                   std::move(*echo));
+  plan.format = std::make_unique<CompletionFormat>(*stream, std::move(*echo));
   return plan;
 }
 

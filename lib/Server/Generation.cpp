@@ -76,10 +76,11 @@ std::string serverSentEvent(const Json &data) {
   return "data: " + jsonText(data) + "\n\n";
 }
 
-std::string lastEvents(Json envelope, Json usage) {
-  if (usage.is_null())
+std::string lastEvents(const Answer &answer, bool includesUsage,
+                       Json envelope) {
+  if (!includesUsage)
     return "data: [DONE]\n\n";
-  envelope["usage"] = std::move(usage);
+  envelope["usage"] = answer.usage();
   return serverSentEvent(envelope) + "data: [DONE]\n\n";
 }
 
@@ -150,14 +151,14 @@ static constexpr int64_t mostLogprobs = int64_t(1) << 20;
 static int64_t countLogprobs(const Request &request, int64_t length,
                              int64_t contextLength) {
   int64_t generated = contextLength - length + 1;
-  if (request.maxTokens > 0)
+  if (request.maxTokens >= 0)
     generated = std::min(generated, request.maxTokens);
-  int64_t total = 0;
+  int64_t each = 0;
   if (request.logprobs)
-    total += request.count * generated * (*request.logprobs + 1);
+    each += generated * (*request.logprobs + 1);
   if (request.promptLogprobs)
-    total += length * (*request.promptLogprobs + 1);
-  return total;
+    each += length * (*request.promptLogprobs + 1);
+  return request.count * each;
 }
 
 /// Why the request cannot be served, before much memory is used for it.

@@ -84,9 +84,9 @@ const char *finishName(const Choice &choice);
 
 /// "data: …" and an empty line.
 std::string serverSentEvent(const Json &data);
-/// The end of a stream: if `usage` is wanted, which is null otherwise, an event
-/// with it, which is otherwise as `envelope`; and "data: [DONE]".
-std::string lastEvents(Json envelope, Json usage);
+/// The end of a stream: if the usage is wanted, an event with it, which is
+/// otherwise as `envelope`; and "data: [DONE]".
+std::string lastEvents(const Answer &answer, bool includesUsage, Json envelope);
 
 /// How an API writes answers. Called by one thread at a time; what the engine's
 /// thread calls, delta() and last(), must be quick.

@@ -38,10 +38,7 @@ Request defaultsOf(const ServedModel &model) {
 
 Status readFields(const JsonReader &reader, const Request &defaults,
                   ServedModel &model, GenerationPlan &plan,
-                  int64_t leastTokens) {
-  // As in OpenAI's API and in vLLM; and no client goes before another.
-  const RequestRules rules = {/*topLogprobs=*/20, /*allowsPriorities=*/false,
-                              leastTokens};
+                  const RequestRules &rules) {
   LLMIR_ASSIGN_OR_RETURN(
       plan.fields,
       readGenerationFields(reader, defaults, model.prompts, rules));

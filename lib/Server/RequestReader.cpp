@@ -324,9 +324,10 @@ Expected<GenerationFields> readGenerationFields(const JsonReader &reader,
   LLMIR_ASSIGN_OR_RETURN(request.maxTokens,
                          reader.integerOr("max_tokens", request.maxTokens,
                                           rules.leastTokens, most));
-  LLMIR_ASSIGN_OR_RETURN(
-      request.maxTokens,
-      reader.integerOr("max_completion_tokens", request.maxTokens, 1, most));
+  LLMIR_ASSIGN_OR_RETURN(request.maxTokens,
+                         reader.integerOr("max_completion_tokens",
+                                          request.maxTokens, rules.leastTokens,
+                                          most));
   LLMIR_ASSIGN_OR_RETURN(request.minTokens,
                          reader.integerOr("min_tokens", 0, 0, most));
   LLMIR_ASSIGN_OR_RETURN(request.ignoreEos,

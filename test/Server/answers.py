@@ -118,17 +118,19 @@ def check_logprobs(server):
               and len(both["top_logprobs"][1]) in (3, 4)
               and both["text_offset"][len(of_prompt):] == [at + len(PROMPT) for at in logprobs["text_offset"]]
               and "".join(both["tokens"]).endswith(choice["text"]) and "prompt_logprobs" not in choice, choice)
-    alone = server.post("/v1/completions", dict(body, echo=True, max_tokens=0))[1]
-    check("the prompt alone", alone["choices"][0]["text"] == PROMPT and alone["usage"]["completion_tokens"] == 0
-          and alone["usage"]["total_tokens"] == len(of_prompt)
-          and alone["choices"][0]["logprobs"]["token_logprobs"] == of_prompt, alone)
-    events = server.stream("/v1/completions", {"prompt": [PROMPT, "And God said"], "max_tokens": 6, "temperature": 0,
-                                               "echo": True, "stream": True})
-    texts = ["", ""]
-    for _, event in events[:-1]:
-        texts[event["choices"][0]["index"]] += event["choices"][0]["text"]
-    check("echo in a stream", texts[0] == PROMPT + whole["text"] and texts[1].startswith("And God said ")
-          and texts[1].count("And God said") == 1, texts)
+    alone = server.post("/v1/completions", dict(body, echo=True, max_tokens=0, stop=[PROMPT[-1]], n=2))[1]
+    for choice in alone["choices"]:
+        check("the prompt alone", choice["text"] == PROMPT and choice["finish_reason"] == "length"
+              and choice["logprobs"]["token_logprobs"] == of_prompt, alone)
+    check("its usage", alone["usage"]["completion_tokens"] == 0
+          and alone["usage"]["total_tokens"] == len(of_prompt), alone)
+    ids = server.post("/tokenize", {"prompt": PROMPT})[1]["tokens"]
+    verbatim = "  And\u00e9 <|endoftext|>"
+    mixed = server.post("/v1/completions", {"prompt": [verbatim, ids], "max_tokens": 3, "temperature": 0,
+                                            "echo": True, "logprobs": 0})[1]["choices"]
+    check("echo of texts and of ids", mixed[0]["text"].startswith(verbatim) and mixed[1]["text"].startswith(PROMPT)
+          and mixed[0]["logprobs"]["text_offset"][-3] == len(verbatim)
+          and mixed[0]["logprobs"]["text_offset"] == sorted(mixed[0]["logprobs"]["text_offset"]), mixed)
     chat = {"messages": [{"role": "user", "content": PROMPT}], "max_tokens": 4, "temperature": 0, "logprobs": True,
             "top_logprobs": 2}
     content = server.post("/v1/chat/completions", chat)[1]["choices"][0]["logprobs"]["content"]

@@ -72,7 +72,7 @@ struct RequestRules {
   int64_t topLogprobs = mostTopLogprobs;
   /// Whether `priority` may differ from 0.
   bool allowsPriorities = true;
-  /// Of `max_tokens`.
+  /// The least `max_tokens`.
   int64_t leastTokens = 1;
 };
 

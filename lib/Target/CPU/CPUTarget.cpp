@@ -36,14 +36,14 @@ struct CPUCodeGenerator::State {
   const CPULevel *level = nullptr;
   /// The functions, in the order of the module; then notes.
   std::vector<std::unique_ptr<ModulePart>> parts;
-  std::optional<ObjectCache> objects;
 
   std::unique_ptr<llvm::TargetMachine> createMachine() const;
   /// Calls body(part, i) for each part, on all processors.
   Status forEachPart(
       llvm::function_ref<Status(ModulePart &part, size_t i)> body) const;
   Status optimizeAll() const;
-  Expected<std::vector<uint8_t>> objectOf(ModulePart &part) const;
+  Expected<std::vector<uint8_t>> objectOf(ModulePart &part,
+                                          const ObjectCache *cache) const;
 };
 
 CPUCodeGenerator::CPUCodeGenerator(std::unique_ptr<State> state)
@@ -91,6 +91,10 @@ static void setFunctionAttributes(llvm::Module &module, const CPULevel &level) {
       function.addFnAttr(llvm::Attribute::NoInline);
   }
 }
+
+/// What createMachine() chooses, as a part of the keys of cached objects.
+static constexpr llvm::StringLiteral kMachineOptions =
+    "; fp-contract=off, PIC, aggressive";
 
 std::unique_ptr<llvm::TargetMachine>
 CPUCodeGenerator::State::createMachine() const {
@@ -146,10 +150,6 @@ Expected<CPUCodeGenerator> CPUCodeGenerator::create(mlir::ModuleOp module,
   if (!parts)
     return parts.takeStatus();
   state->parts = std::move(*parts);
-  auto objects = ObjectCache::fromEnvironment();
-  if (!objects)
-    return objects.takeStatus();
-  state->objects = std::move(*objects);
   if (state->parts.empty())
     return internal("the lowered program has no function");
   return CPUCodeGenerator(std::move(state));
@@ -207,10 +207,8 @@ static constexpr llvm::StringLiteral kFunctionPasses =
     "loop-mssa(licm),"
     "instsimplify";
 
-/// Runs LLVM's optimizations, unless the part has been optimized before.
+/// Runs LLVM's optimizations.
 static Status optimize(ModulePart &part, llvm::TargetMachine &machine) {
-  if (part.isOptimized)
-    return Status::ok();
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager callGraph;
@@ -234,7 +232,7 @@ static Status optimize(ModulePart &part, llvm::TargetMachine &machine) {
 
 Status CPUCodeGenerator::State::optimizeAll() const {
   return forEachPart([&](ModulePart &part, size_t) {
-    return optimize(part, *createMachine());
+    return part.isOptimized ? Status::ok() : optimize(part, *createMachine());
   });
 }
 
@@ -344,17 +342,21 @@ Expected<std::vector<uint8_t>> CPUCodeGenerator::object() {
   return object;
 }
 
-/// The object of one part, from the cache if one is in use.
+/// The object of one part, from the cache if one is in use. Notes differ from
+/// model to model.
 Expected<std::vector<uint8_t>>
-CPUCodeGenerator::State::objectOf(ModulePart &part) const {
+CPUCodeGenerator::State::objectOf(ModulePart &part,
+                                  const ObjectCache *cache) const {
   std::string path;
-  if (objects && !part.isOptimized) {
-    path = objects->pathFor(*part.module, kFunctionPasses);
-    if (std::optional<std::vector<uint8_t>> known = objects->find(path))
+  if (cache && !part.isOptimized && !part.module->empty()) {
+    path =
+        cache->pathFor(*part.module, (kFunctionPasses + kMachineOptions).str());
+    if (std::optional<std::vector<uint8_t>> known = cache->find(path))
       return std::move(*known);
   }
   std::unique_ptr<llvm::TargetMachine> machine = createMachine();
-  LLMIR_RETURN_IF_ERROR(optimize(part, *machine));
+  if (!part.isOptimized)
+    LLMIR_RETURN_IF_ERROR(optimize(part, *machine));
   std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*part.module);
   auto bytes =
       emitMachineCode(*machine, *copy, llvm::CodeGenFileType::ObjectFile);
@@ -362,17 +364,20 @@ CPUCodeGenerator::State::objectOf(ModulePart &part) const {
     return bytes.takeStatus();
   std::vector<uint8_t> object = asBytes(*bytes);
   if (!path.empty())
-    LLMIR_RETURN_IF_ERROR(objects->store(path, object));
+    LLMIR_RETURN_IF_ERROR(cache->store(path, object));
   return object;
 }
 
 Expected<std::vector<uint8_t>>
 CPUCodeGenerator::image(const std::string &entry) {
+  Expected<std::optional<ObjectCache>> cache = ObjectCache::fromEnvironment();
+  if (!cache)
+    return cache.takeStatus();
   std::vector<std::vector<uint8_t>> objects(state->parts.size());
   std::vector<ObjectSymbols> found(objects.size());
   LLMIR_RETURN_IF_ERROR(
       state->forEachPart([&](ModulePart &part, size_t i) -> Status {
-        auto object = state->objectOf(part);
+        auto object = state->objectOf(part, *cache ? &**cache : nullptr);
         if (!object)
           return object.takeStatus();
         objects[i] = std::move(*object);

@@ -50,8 +50,6 @@ Expected<std::optional<ObjectCache>> ObjectCache::fromEnvironment() {
   return std::optional<ObjectCache>(std::move(cache));
 }
 
-/// Bytes of a hash in hexadecimal digits: they begin each file, before the
-/// object that they were computed from.
 static std::string hashOf(llvm::BLAKE3 &hasher) {
   return llvm::toHex(hasher.final(), /*LowerCase=*/true);
 }
@@ -63,10 +61,10 @@ static std::string hashOf(Span<const uint8_t> bytes) {
 }
 
 std::string ObjectCache::pathFor(const llvm::Module &module,
-                                 llvm::StringRef passes) const {
+                                 llvm::StringRef options) const {
   llvm::BLAKE3 hasher;
   hasher.update(llvm::StringRef("LLVM " LLVM_VERSION_STRING));
-  hasher.update(passes);
+  hasher.update(options);
   // Includes the triple, the data layout, and the attributes that name the
   // processor.
   hasher.update(llvm::toStringRef(bitcodeOf(module)));

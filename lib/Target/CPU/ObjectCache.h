@@ -26,19 +26,21 @@
 
 namespace llmir {
 
-/// A directory with an object for each module that was compiled. Threads and
+/// A directory with an object for each module that was compiled: a file with a
+/// hash of the object in hexadecimal digits, then the object. Threads and
 /// processes can use it at the same time.
 class ObjectCache {
 public:
   /// The directory that the variable LLMIR_OBJECT_CACHE names, which is created
-  /// if it does not exist; nothing without the variable. Fails with IoError if
-  /// it is no directory of this user that others cannot write to, since its
-  /// files become machine code.
+  /// if it does not exist; nothing without the variable. Fails with IoError
+  /// unless the directory belongs to this user and nobody else can write to it:
+  /// its files become machine code.
   static Expected<std::optional<ObjectCache>> fromEnvironment();
 
   /// The path of the object for `module`, which has not been optimized yet.
-  /// `passes`: what will be done to it before the backend generates code.
-  std::string pathFor(const llvm::Module &module, llvm::StringRef passes) const;
+  /// `options`: the passes and the options with which it will be compiled.
+  std::string pathFor(const llvm::Module &module,
+                      llvm::StringRef options) const;
 
   /// The object at a path of pathFor(); nothing if there is none, or if it is
   /// damaged.

@@ -196,13 +196,15 @@ TEST_F(CPUTarget, EqualFunctionsAreCompiledOnce) {
 
   // Others could write machine code there.
   std::filesystem::permissions(folder, std::filesystem::perms::all);
-  auto refused = generatorFor(*context, twoKernels);
+  auto generator = generatorFor(*context, twoKernels);
+  ASSERT_TRUE(generator);
+  auto refused = generator->image("llmir_both");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.status().code(), StatusCode::IoError);
   EXPECT_NE(refused.status().cause().find(folder), std::string::npos);
   std::filesystem::remove_all(folder);
   setenv("LLMIR_OBJECT_CACHE", "/dev/null", 1);
-  EXPECT_FALSE(generatorFor(*context, twoKernels));
+  EXPECT_FALSE(generator->image("llmir_both"));
   unsetenv("LLMIR_OBJECT_CACHE");
 }
 

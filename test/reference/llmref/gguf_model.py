@@ -54,8 +54,8 @@ def _of_mix(name, shape):
 def _takes_more_bits(config, name):
     """Whether Q4_K_M has a matrix in Q6_K: attn_v and ffn_down of the first and the last eighth of
     the layers and of every third one between them (llama.cpp, use_more_bits)."""
-    if not name.endswith(("self_attn.v_proj.weight", "mlp.down_proj.weight",
-                          "attn.c_attn.weight", "mlp.c_proj.weight")):
+    is_down = ".mlp." in name and name.endswith(".down_proj.weight")  # Those of experts, too.
+    if not is_down and not name.endswith(("self_attn.v_proj.weight", "attn.c_attn.weight", "mlp.c_proj.weight")):
         return False
     layer, eighth = int(name.split(".")[2]), config.layers // 8
     return (layer < eighth or layer >= 7 * config.layers // 8 or (layer - eighth) % 3 == 2)

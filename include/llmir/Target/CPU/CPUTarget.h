@@ -29,14 +29,13 @@
 namespace llmir {
 
 /// Generates machine code for one module. Each form is created on demand, and
-/// can be created more than once. Those below are optimized; they fail with
-/// ResourceExhausted if there is not enough memory.
+/// can be created more than once. All forms are optimized; functions that
+/// create one fail with ResourceExhausted if memory is short.
 class CPUCodeGenerator {
 public:
   /// Translates `module` (LLVM dialect only, with at least one function) for
   /// the level, which must outlive this object. Fails with Internal if LLVM
-  /// lacks the target or the module cannot be translated, and with IoError if
-  /// the directory in LLMIR_OBJECT_CACHE (see image()) cannot be used.
+  /// lacks the target or the module cannot be translated.
   static Expected<CPUCodeGenerator> create(mlir::ModuleOp module,
                                            const CPULevel &level);
   CPUCodeGenerator(CPUCodeGenerator &&) noexcept;
@@ -56,7 +55,8 @@ public:
   /// The image for an artifact, linked from an object per function;
   /// `entry` becomes its entry point. Fails as object() and linkCodeImage() do.
   /// If the environment names a directory as LLMIR_OBJECT_CACHE, objects are
-  /// taken from there, and kept there for other modules with equal functions.
+  /// taken from there, and kept there for other modules with equal functions;
+  /// fails with IoError if that directory cannot be used.
   Expected<std::vector<uint8_t>> image(const std::string &entry);
 
 private:

@@ -116,9 +116,10 @@ Status PagedKVCache::initialize(const PagedKVCacheOptions &options) {
                   "KV cache: numBlocks is " + std::to_string(numBlocks),
                   "give a number from 1 to " + std::to_string(mostBlocks));
   LLMIR_RETURN_IF_ERROR(initializeWindows(options, numBlocks));
-  manager = BlockManager(numBlocks);
+  mainBlocks = numBlocks;
   LLMIR_RETURN_IF_ERROR(mapPool(lazy, options.guardPages));
   LLMIR_RETURN_IF_ERROR(statePool.allocate(options.states, options.guardPages));
+  manager = BlockManager(numBlocks);
   touched.assign(static_cast<size_t>(numBlocks), 0);
   planned.assign(static_cast<size_t>(numBlocks), 0);
   plannedBlocks.reserve(static_cast<size_t>(numBlocks));

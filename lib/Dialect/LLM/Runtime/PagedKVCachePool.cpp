@@ -102,7 +102,7 @@ Status PagedKVCache::mapPool(bool lazy, bool guardPages) {
   const int64_t page = sysconf(_SC_PAGESIZE);
   const int64_t mostBytes = int64_t(1) << 46; // Half of an address space.
   const bool hasGaps = guardPages || !groups.empty();
-  int64_t most = groups.empty() ? manager.numBlocks() : 0, layerBytes, total;
+  int64_t most = groups.empty() ? mainBlocks : 0, layerBytes, total;
   for (int64_t layer = 0; !groups.empty() && layer < layers; ++layer)
     most = std::max(most, blocksOfLayer(layer));
   bool tooMuch =
@@ -125,7 +125,7 @@ Status PagedKVCache::mapPool(bool lazy, bool guardPages) {
   if (tooMuch)
     return Status(StatusCode::ResourceExhausted,
                   "KV cache: cannot allocate memory for " +
-                      std::to_string(manager.numBlocks()) + " blocks of " +
+                      std::to_string(mainBlocks) + " blocks of " +
                       std::to_string(layout.blockBytes()) + " bytes in " +
                       std::to_string(layers) + " layers",
                   "use a shorter context or fewer blocks");

@@ -189,16 +189,17 @@ void PagedKVCache::shareLastBlock(Sequence &sequence,
     prefixes.insert(block, parent, salt, last);
     for (WindowBlocks &window : windowGroups)
       window.share(block);
-  } else if (isInAllWindows(known)) { // Is now the most recently used one.
+  } else if (isInAllWindows(known)) { // Note that it was used.
     addOwner(known);
     removeOwner(known);
     for (WindowBlocks &window : windowGroups) {
       window.hold(known);
       window.release(known);
     }
-  } else { // Has the same tokens.
+  } else { // It has the same tokens, and gets the windows that it lacks.
     replaceBlock(sequence, sequence.table.size() - 1, known);
-    sequence.dirtyTail = true; // It may be the copy of a longer block.
+    // The block of a window may have had more tokens before.
+    sequence.dirtyTail = true;
   }
   if (!statePool.isEmpty())
     keepState(sequence, known);
@@ -252,7 +253,7 @@ PagedKVCache::PrefixBlocks PagedKVCache::findPrefix(Span<const int32_t> tokens,
         end + blockSize <= count
             ? prefixes.find(parent, salt, tokens.subspan(end, blockSize))
             : PrefixTree::none;
-    if (block == PrefixTree::none || hasStates) {
+    if (block == PrefixTree::none || hasStates || !isInAllWindows(block)) {
       const PartialMatch beginning = prefixes.findBeginning(
           parent, salt, tokens.subspan(end, count - end), hasStates,
           [this](int32_t other) { return isInAllWindows(other); });

@@ -129,10 +129,11 @@ PrefixTree::findBeginning(int32_t parent, uint64_t salt,
     const int32_t *known = tokensOf(block);
     if (node.parent != parent || node.salt != salt ||
         (needsCheckpoint && node.checkpoint == none) ||
-        !std::equal(known, known + leastTokens, tokens.begin()) ||
-        (mayUse && !mayUse(block)))
+        !std::equal(known, known + leastTokens, tokens.begin()))
       continue;
     ++compared;
+    if (mayUse && !mayUse(block))
+      continue;
     const int64_t most = std::min<int64_t>(node.numTokens, count);
     const int64_t same =
         std::mismatch(known, known + most, tokens.begin()).first - known;

@@ -304,7 +304,8 @@ public:
   /// Offers the blocks of a sequence to later ones. `tokens` are the ids of the
   /// sequence's tokens from the first on; those that it does not have yet are
   /// ignored. Prefixes with different salts never match. A full block with the
-  /// same tokens as one already offered is replaced by that one. If layers keep
+  /// same tokens as one already offered is replaced by that one; so is the last
+  /// block if the offered one has lost the blocks of its windows. If layers keep
   /// a state, others can start only at the end of the sequence, if its last
   /// offered block ends there and a slot for a copy of the state is free or
   /// kept by an older prefix.
@@ -463,7 +464,7 @@ private:
   }
   int64_t blocksOfLayer(int64_t layer) const {
     const WindowBlocks *window = windowOf(layer);
-    return window ? window->numBlocks() : manager.numBlocks();
+    return window ? window->numBlocks() : mainBlocks;
   }
   /// The number, in the layer's group, of a block; -1 if it was given back.
   int32_t blockIn(int64_t layer, int32_t block) const {
@@ -549,6 +550,7 @@ private:
   ::llmir::KVBlockLayout layout{};
   int64_t layers = 0;
   int64_t longest = 0;
+  int64_t mainBlocks = 0; ///< Of group 0; known before `manager` has them.
   KVElementType type = KVElementType::F32;
 
   uint8_t *poolBase = nullptr;
