@@ -305,10 +305,10 @@ public:
   /// sequence's tokens from the first on; those that it does not have yet are
   /// ignored. Prefixes with different salts never match. A full block with the
   /// same tokens as one already offered is replaced by that one; so is the last
-  /// block if the offered one has lost the blocks of its windows. If layers keep
-  /// a state, others can start only at the end of the sequence, if its last
-  /// offered block ends there and a slot for a copy of the state is free or
-  /// kept by an older prefix.
+  /// block if the offered one has lost the blocks of its windows. If layers
+  /// keep a state, others can start only at the end of the sequence, if its
+  /// last offered block ends there and a slot for a copy of the state is free
+  /// or kept by an older prefix.
   ///
   /// Fails with InvalidArgument if the sequence does not exist, its layers have
   /// different numbers of tokens, its blocks were offered with other tokens or
