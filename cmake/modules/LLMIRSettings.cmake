@@ -32,7 +32,8 @@ endif()
 set(LLMIR_WARNINGS -Wall -Wextra -Wno-unused-parameter)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC 12 warns about an overflow in every `"text" + std::string` (GCC bug 105329, fixed in 13).
-  list(APPEND LLMIR_WARNINGS $<$<COMPILE_LANGUAGE:CXX>:-Wno-stringop-overflow> $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
+  list(APPEND LLMIR_WARNINGS $<$<COMPILE_LANGUAGE:CXX>:-Wno-stringop-overflow> $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>
+    $<$<COMPILE_LANGUAGE:CXX>:-Wno-array-bounds> $<$<COMPILE_LANGUAGE:CXX>:-Wno-stringop-overread>)
 endif()
 option(LLMIR_WERROR "Treat compiler warnings as errors" OFF)
 if(LLMIR_WERROR)

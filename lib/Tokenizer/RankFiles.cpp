@@ -32,7 +32,7 @@ Expected<Tokenizer> rankedTokenizer(RankedVocabulary vocabulary,
   TokenCollector collector;
   for (const RankedVocabulary::Token &token : vocabulary.tokens) {
     const uint8_t flags =
-        TokenPresent | (token.isAdded ? uint8_t(0) : TokenMergeable);
+        TokenPresent | (token.isAdded ? uint8_t(0) : uint8_t(TokenMergeable));
     LLMIR_RETURN_IF_ERROR(
         collector.add(token.text, token.id, flags).withContext(name));
     if (token.isAdded)
