@@ -95,8 +95,9 @@ TEST(EncodeRowTest, BlocksAreTheInverseOfReading) {
       readStoredBlock(format, written.data(), again);
       EXPECT_EQ(0, std::memcmp(&block, &again, sizeof block)) << info.name;
       // A byte of TQ1_0 has more values than five digits; others are unique.
-      if (format != TensorFormat::TQ1_0)
+      if (format != TensorFormat::TQ1_0) {
         EXPECT_EQ(bytes, written) << info.name;
+      }
     }
   }
 }
