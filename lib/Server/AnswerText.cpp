@@ -12,6 +12,12 @@
 
 namespace llmir {
 
+int64_t countCharacters(std::string_view text) {
+  return std::count_if(text.begin(), text.end(), [](char byte) {
+    return (byte & 0xC0) != 0x80; // Not within a character of UTF-8.
+  });
+}
+
 bool continuesText(const Tokenizer *tokenizer, Span<const int32_t> prompt) {
   return tokenizer &&
          std::any_of(prompt.begin(), prompt.end(),
@@ -60,9 +66,7 @@ static size_t beginningOf(std::string_view stop, std::string_view text) {
 }
 
 std::string AnswerText::append(const std::string &piece) {
-  characters += std::count_if(piece.begin(), piece.end(), [](char byte) {
-    return (byte & 0xC0) != 0x80; // Not within a character of UTF-8.
-  });
+  characters += countCharacters(piece);
   std::string text = std::move(held) + piece;
   held.clear();
   size_t first = std::string::npos, end = 0, kept = 0;

@@ -81,12 +81,6 @@ static Json choiceJson(const Answer &answer, const Choice &choice,
            choice.finish ? Json(finishName(choice)) : Json(nullptr)}};
 }
 
-static int64_t countCharacters(std::string_view text) {
-  return std::count_if(text.begin(), text.end(), [](char byte) {
-    return (byte & 0xC0) != 0x80; // Not within a character of UTF-8.
-  });
-}
-
 /// The text of the request, or that of its ids.
 EchoedPrompt CompletionFormat::echoedPrompt(const Answer &answer,
                                             size_t prompt) const {

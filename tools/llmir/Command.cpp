@@ -55,7 +55,8 @@ void CommandLine::onRun(Command command, std::function<Outcome()> action) {
   });
 }
 
-int reportUsage(const CLI::App &app, const CLI::ParseError &error) {
+/// Reports a wrong usage. Returns the exit code.
+static int reportUsage(const CLI::App &app, const CLI::ParseError &error) {
   std::string command = "llmir";
   for (const CLI::App *parsed = &app; !parsed->get_subcommands().empty();) {
     parsed = parsed->get_subcommands().front();

@@ -26,6 +26,9 @@
 
 namespace llmir {
 
+/// The number of characters of a text in UTF-8.
+int64_t countCharacters(std::string_view text);
+
 struct AnswerTextOptions {
   /// Texts before which the answer ends; after which, if it includes them.
   std::vector<std::string> stops;
